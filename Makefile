@@ -1,0 +1,60 @@
+# Every target sets up .venv from the files of this repository alone and can be run again without harm.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+
+.PHONY: help demo test check docs build bench format clean
+
+help:
+	@echo "make demo    the main job on real input: lint, proxy, report"
+	@echo "make test    the test suite"
+	@echo "make check   format, lint, types, import contracts, generated docs, promptlint on itself"
+	@echo "make docs    write the generated pages"
+	@echo "make build   wheel and sdist, installed and smoke-tested in a clean environment"
+	@echo "make bench   the figures that the README quotes"
+
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "promptlint needs Python 3.11 or newer on the PATH"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) with $$($(BIN)/python --version)"
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(BIN)/python -e '.[all]' --group dev; \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]' --group dev; \
+	fi
+	@touch $(READY)
+
+demo: $(READY)
+	@$(BIN)/promptlint demo
+
+test: $(READY)
+	@$(BIN)/python -m pytest -q -n auto
+
+check: $(READY)
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+	@$(BIN)/lint-imports
+	@$(BIN)/promptlint docs --check
+	@$(BIN)/promptlint check .
+
+docs: $(READY)
+	@$(BIN)/promptlint docs
+
+build: $(READY)
+	@sh benchmarks/../tests/build.sh
+
+bench: $(READY)
+	@$(BIN)/python benchmarks/run_all.py
+
+format: $(READY)
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,5 @@
+"""`python -m promptlint_cli`."""
+
+from promptlint_cli.main import main
+
+main()

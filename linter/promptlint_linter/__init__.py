@@ -1,0 +1,1 @@
+"""Source in, findings out: files → gate → sources → evaluate → rules → output."""

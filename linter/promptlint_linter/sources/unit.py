@@ -1,0 +1,34 @@
+"""What a reader yields for one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from promptlint_core.prompt import Call, Place, Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to be linted, decoded."""
+
+    path: str
+    """As the user will read it: relative to the working directory where possible, with forward slashes."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What kept a reader from reading a file or a part of it: becomes a KV901 finding."""
+
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUnit:
+    """All that the rules need to know of one file."""
+
+    path: str
+    prompts: tuple[Prompt, ...] = ()
+    calls: tuple[Call, ...] = ()
+    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,1 @@
+"""Traffic in; findings, metrics and records out: bytes → protocol → exchange → compare, predict → record."""

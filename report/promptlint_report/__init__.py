@@ -1,0 +1,1 @@
+"""Records in; cost reports, capacity plans and simulations out."""
