@@ -1,0 +1,124 @@
+"""Typed values inside literal text: times, ids, digests, addresses, numbers. What the wire shows instead of an expression."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from promptlint_core.cadence import Cadence, Origin
+from promptlint_core.clock import Precision
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A typed value in a text; offsets are code points, `end` exclusive."""
+
+    start: int
+    end: int
+    kind: str
+    """`datetime`, `date`, `time`, `epoch`, `age`, `uuid`, `ulid`, `jwt`, `hex`, `token`, `email`, `address`, `number`."""
+    unit: str = ""
+    """Finest unit of time of a clock value."""
+
+    @property
+    def origin(self) -> Origin:
+        if self.unit:
+            return Origin.CLOCK
+        if self.kind in ("uuid", "ulid", "jwt", "hex", "token"):
+            return Origin.RANDOM
+        if self.kind in ("email", "address"):
+            return Origin.IDENTITY
+        return Origin.STATE
+
+    @property
+    def cadence(self) -> Cadence:
+        return Precision(self.unit).cadence if self.unit else Cadence.CALL
+
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*"
+_DATE = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+    rf"|(?:{_WEEKDAY},?\s+)?\d{{1,2}}(?:st|nd|rd|th)?\.?\s+{_MONTH}\.?,?(?:\s+\d{{4}})?"
+    rf"|(?:{_WEEKDAY},?\s+)?{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?"
+)
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?P<{0}>[.,]\d{{1,9}})?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{{2}}:?\d{{2}}))?"
+
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("jwt", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")),
+    ("uuid", re.compile(r"\b[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[1-8][0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}\b")),
+    ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME.format('fraction')}(?![\w:])")),
+    ("datetime", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME.format('fraction')}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
+    ("time", re.compile(rf"(?<![\w:.]){_TIME.format('fraction')}(?![\w:])")),
+    ("time", re.compile(r"(?<![\w:.])\d{1,2}\s?[AaPp]\.?[Mm]\b\.?")),
+    ("date", re.compile(rf"(?<![\w./-])(?:{_DATE})(?![\w/-])")),
+    ("age", re.compile(r"\b\d+(?:\.\d+)?\s?(?:milliseconds?|ms|seconds?|secs?|minutes?|mins?|hours?|hrs?)\s+(?:ago|old|since|elapsed)\b")),
+    ("epoch", re.compile(r"(?<![\w.])1[5-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?![\w])")),
+    ("ulid", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")),
+    ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),
+    ("address", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")),
+    ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,128}(?![0-9a-zA-Z])")),
+    ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9A-F]*\d)(?=[0-9A-F]*[A-F])[0-9A-F]{8,128}(?![0-9a-zA-Z])")),
+    ("token", re.compile(r"(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{12,200}(?![\w/+-])")),
+    ("token", re.compile(r"(?<![\w-])[a-z]{2,12}_(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{8,64}(?![\w-])")),
+    ("number", re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?%?(?![\w])")),
+)  # fmt: skip
+"""Tried in this order at each place: the most specific kind wins."""
+
+
+def _unit(kind: str, match: re.Match[str]) -> str:
+    text = match.group()
+    if kind in ("datetime", "time"):
+        fraction = match.groupdict().get("fraction")
+        if fraction:
+            return "millisecond" if len(fraction) <= 4 else "microsecond"
+        colons = re.search(r"\d{1,2}:\d{2}(:\d{2})?", text)
+        if colons is None:
+            return "hour"
+        return "second" if colons.group(1) else "minute"
+    if kind == "date":
+        return "day"
+    if kind == "age":
+        return next(u for u in ("millisecond", "second", "minute", "hour") if re.search(rf"\s?{u[:3]}|\s?{u[0]}[a-z]", text))
+    if kind == "epoch":
+        digits = len(text.split(".", 1)[0])
+        if "." in text:
+            return "microsecond"
+        return {10: "second", 13: "millisecond"}.get(digits, "microsecond")
+    return ""
+
+
+def find_literals(text: str) -> Iterator[Literal]:
+    """The typed values of a text, left to right, none inside another.
+
+    >>> [(found.kind, found.unit) for found in find_literals("It is 2026-09-09 17:42:08, run 9f8c2a1b77de")]
+    [('datetime', 'second'), ('hex', '')]
+    """
+    taken: list[Literal] = []
+    for kind, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            if any(start < other.end and other.start < end for other in taken):
+                continue
+            taken.append(Literal(start, end, kind, _unit(kind, match)))
+    return iter(sorted(taken, key=lambda found: found.start))
+
+
+_AROUND = 200
+"""Code points looked at on either side of a place: longer than any value that a pattern can match usefully."""
+
+
+def literal_at(text: str, offset: int) -> Literal | None:
+    """The typed value that covers a place of a text (or ends right before it), with offsets in the whole text.
+
+    >>> literal_at("Clock 17:42:08, day one", 12).unit
+    'second'
+    """
+    low = max(0, offset - _AROUND)
+    for found in find_literals(text[low : offset + _AROUND]):
+        start, end = found.start + low, found.end + low
+        if start <= offset < end or end == offset:
+            return Literal(start, end, found.kind, found.unit)
+    return None
