@@ -74,7 +74,7 @@ def strftime_cadence(pattern: str) -> Cadence:
 
 
 def datetime_spec_precision(spec: str) -> Precision:
-    """The finest unit of a datetime in an f-string or `format`: an empty specification is `str()`, to the microsecond."""
+    """The finest unit of a datetime in an f-string: an empty specification is `str()`, to the microsecond."""
     return strftime_precision(spec) if "%" in spec else Precision("microsecond")
 
 

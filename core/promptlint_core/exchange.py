@@ -61,6 +61,9 @@ class WireMarker:
     """300 or 3600 at Anthropic, 1800 or 43200 at OpenAI."""
 
 
+NO_BOUND = Bound(BoundKind.ABSENT)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What the client asked for."""
@@ -75,7 +78,7 @@ class Request:
     pieces: tuple[Piece, ...] = ()
     """In the provider's render order."""
     markers: tuple[WireMarker, ...] = ()
-    bound: Bound = Bound(BoundKind.ABSENT)
+    bound: Bound = NO_BOUND
     n: int = 1
     stream: bool = False
     wants_usage: bool | None = None

@@ -1,4 +1,4 @@
-"""Typed values inside literal text: times, ids, digests, addresses, numbers. What the wire shows instead of an expression."""
+"""Typed values inside literal text: times, ids, digests, addresses, numbers: what the wire shows of an expression."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Literal:
     start: int
     end: int
     kind: str
-    """`datetime`, `date`, `time`, `epoch`, `age`, `uuid`, `ulid`, `jwt`, `hex`, `token`, `email`, `address`, `number`."""
+    """`datetime`, `date`, `time`, `epoch`, `age`, `uuid`, `ulid`, `jwt`, `hex`, `token`, `email`, `address`, `number`"""
     unit: str = ""
     """Finest unit of time of a clock value."""
 
@@ -44,17 +44,22 @@ _DATE = (
     rf"|(?:{_WEEKDAY},?\s+)?\d{{1,2}}(?:st|nd|rd|th)?\.?\s+{_MONTH}\.?,?(?:\s+\d{{4}})?"
     rf"|(?:{_WEEKDAY},?\s+)?{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?"
 )
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?P<{0}>[.,]\d{{1,9}})?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{{2}}:?\d{{2}}))?"
+_TIME = (
+    r"\d{1,2}:\d{2}(?::\d{2}(?P<fraction>[.,]\d{1,9})?)?"
+    r"(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
+)
+
+_DURATION = r"(?P<milli>milliseconds?|ms)|(?P<second>seconds?|secs?)|(?P<minute>minutes?|mins?)|hours?|hrs?"
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("jwt", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")),
-    ("uuid", re.compile(r"\b[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[1-8][0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}\b")),
-    ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME.format('fraction')}(?![\w:])")),
-    ("datetime", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME.format('fraction')}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
-    ("time", re.compile(rf"(?<![\w:.]){_TIME.format('fraction')}(?![\w:])")),
+    ("uuid", re.compile(r"\b[\da-fA-F]{8}-?[\da-fA-F]{4}-?[1-8][\da-fA-F]{3}-?[89abAB][\da-fA-F]{3}-?[\da-fA-F]{12}\b")),
+    ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME}(?![\w:])")),
+    ("datetime", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
+    ("time", re.compile(rf"(?<![\w:.]){_TIME}(?![\w:])")),
     ("time", re.compile(r"(?<![\w:.])\d{1,2}\s?[AaPp]\.?[Mm]\b\.?")),
     ("date", re.compile(rf"(?<![\w./-])(?:{_DATE})(?![\w/-])")),
-    ("age", re.compile(r"\b\d+(?:\.\d+)?\s?(?:milliseconds?|ms|seconds?|secs?|minutes?|mins?|hours?|hrs?)\s+(?:ago|old|since|elapsed)\b")),
+    ("age", re.compile(rf"\b\d+(?:\.\d+)?\s?(?:{_DURATION})\s+(?:ago|old|since|elapsed)\b")),
     ("epoch", re.compile(r"(?<![\w.])1[5-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?![\w])")),
     ("ulid", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")),
     ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),
@@ -81,7 +86,9 @@ def _unit(kind: str, match: re.Match[str]) -> str:
     if kind == "date":
         return "day"
     if kind == "age":
-        return next(u for u in ("millisecond", "second", "minute", "hour") if re.search(rf"\s?{u[:3]}|\s?{u[0]}[a-z]", text))
+        named = match.groupdict()
+        units = {"milli": "millisecond", "second": "second", "minute": "minute"}
+        return next((unit for group, unit in units.items() if named.get(group)), "hour")
     if kind == "epoch":
         digits = len(text.split(".", 1)[0])
         if "." in text:

@@ -6,6 +6,7 @@ Names are weak evidence (`Evidence.NAMED`): they never speak louder than a value
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from rapidfuzz import fuzz, process
@@ -14,34 +15,70 @@ from promptlint_core.cadence import Cadence, Origin
 
 Meaning = tuple[Origin, Cadence]
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_ID = _set("id ids uuid guid uid ident identifier")
+_PERSONAL = _ID | _set(
+    "name names firstname lastname email mail phone profile location city country timezone locale language address "
+    "nickname preferences prefs info data details persona birthday age"
+)
+_USER = _set("user username customer member person employee caller visitor patient student")
+_SESSION = _set("session conversation thread chat dialog dialogue")
+_TENANT = _set("tenant org organization organisation workspace account company team")
+_REQUEST = _set("request req correlation trace span run invocation call message msg event")
+_RETRIEVED = _set("context contexts passages chunks snippets memories retrieved retrieval evidence knowledge excerpts")
+_DOCUMENTS = _set("documents document docs results memory sources hits snippet passage chunk text texts content")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An identifier says `meaning` when its last word is in `last` and, unless empty, another word is in `other`."""
+
+    meaning: Meaning
+    last: frozenset[str]
+    other: frozenset[str] = frozenset()
+
+
+_EXACT: dict[tuple[str, ...], Meaning] = {
+    tuple(name.split()): meaning
+    for names, meaning in (
+        ("now|timestamp|current time|current timestamp|current datetime|datetime now|time now|utc now|now utc|date time"
+         "|current date time|local time|now str|now iso|time str", (Origin.CLOCK, Cadence.CALL)),
+        ("today|current date|today date|todays date|date today|today str|current day", (Origin.CLOCK, Cadence.DAY)),
+        ("nonce|traceparent|guid|uuid", (Origin.RANDOM, Cadence.CALL)),
+        ("history|messages|chat history|message history|conversation history", (Origin.HISTORY, Cadence.APPEND)),
+        ("user input|user request|user message|user prompt|task description|user instruction|research topic|objective"
+         "|goal|query|question|task", (Origin.TASK, Cadence.TURN)),
+        ("documents|docs|rag context|search results", (Origin.RETRIEVAL, Cadence.TURN)),
+    )
+    for name in names.split("|")
+}  # fmt: skip
+
+_ROWS: tuple[_Row, ...] = (
+    _Row((Origin.RANDOM, Cadence.CALL), _ID, _REQUEST),
+    _Row((Origin.IDENTITY, Cadence.SESSION), _PERSONAL, _SESSION),
+    _Row((Origin.IDENTITY, Cadence.USER), _PERSONAL, _USER),
+    _Row((Origin.IDENTITY, Cadence.USER), _set("username customer employee patient")),
+    _Row((Origin.IDENTITY, Cadence.TENANT), _ID | {"name"}, _TENANT),
+    _Row((Origin.RETRIEVAL, Cadence.TURN), _RETRIEVED),
+    _Row((Origin.RETRIEVAL, Cadence.TURN), _DOCUMENTS, _set("retrieved search rag relevant reference")),
+    _Row((Origin.TASK, Cadence.TURN), _set("query question goal objective task")),
+    _Row((Origin.STATE, Cadence.TURN), _set("step iteration attempt")),
+    _Row((Origin.STATE, Cadence.TURN), _set("number index count no num"), _set("step iteration attempt turn")),
+    _Row(
+        (Origin.STATE, Cadence.TURN), _set("budget tokens steps turns left"), _set("remaining left budget steps turns")
+    ),
+)
+"""First match wins."""
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
-_CLOCK_WORDS = frozenset("now timestamp datetime clock utcnow".split())
-_DAY_WORDS = frozenset("today date weekday".split())
-_ID_WORDS = frozenset("id uuid guid uid ident identifier nonce".split())
-_REQUEST_WORDS = frozenset("request req correlation trace traceparent span run invocation call message msg event".split())
-_SESSION_WORDS = frozenset("session conversation thread chat dialog dialogue".split())
-_USER_WORDS = frozenset("user username customer member person client employee caller visitor patient student".split())
-_TENANT_WORDS = frozenset("tenant org organization organisation workspace account company team".split())
-_PERSONAL_WORDS = frozenset(
-    "name names email mail phone id uuid profile location city country timezone locale language address nickname "
-    "preferences prefs info data details persona birthday age".split()
-)
-_RETRIEVAL_WORDS = frozenset(
-    "context contexts documents document docs passages passage chunks chunk snippets snippet memories memory "
-    "retrieved retrieval evidence sources search_results results knowledge kb hits excerpts".split()
-)
-_TASK_WORDS = frozenset("task query question goal objective instruction request input prompt topic".split())
-_STATE_WORDS = frozenset(
-    "step steps iteration iter turn attempt round counter remaining budget progress todo todos plan state status "
-    "index".split()
-)
-_HISTORY_WORDS = frozenset("history messages conversation transcript".split())
-
-_SPELLINGS = sorted(
-    _CLOCK_WORDS | _REQUEST_WORDS | _SESSION_WORDS | _USER_WORDS | _TENANT_WORDS | {"documents", "retrieved", "passages"}
-)
-_LEAST_SIMILARITY = 88.0
+_VOCABULARY = sorted(_USER | _SESSION | _TENANT | _REQUEST | _RETRIEVED)
+_LEAST_SIMILARITY = 90.0
+_LEAST_FUZZY_LETTERS = 7
+"""Short words are too close to one another to be taken for a misspelling."""
 
 
 def words_of(identifier: str) -> tuple[str, ...]:
@@ -54,64 +91,34 @@ def words_of(identifier: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _known(word: str) -> str:
-    """A word, or the word of our vocabulary that it is a misspelling or a plural of."""
-    if len(word) < 6 or word in _SPELLINGS:
+def _corrected(word: str) -> str:
+    """The word of our vocabulary that a long word is a misspelling of, else the word itself."""
+    if len(word) < _LEAST_FUZZY_LETTERS:
         return word
-    match = process.extractOne(word, _SPELLINGS, scorer=fuzz.ratio, score_cutoff=_LEAST_SIMILARITY)
+    match = process.extractOne(word, _VOCABULARY, scorer=fuzz.ratio, score_cutoff=_LEAST_SIMILARITY)
     return match[0] if match else word
 
 
 @lru_cache(maxsize=8192)
-def origin_of_name(identifier: str) -> Meaning | None:  # noqa: C901 - one question after the other reads best
+def origin_of_name(identifier: str) -> Meaning | None:
     """What a name says: the kind of value and its cadence; None where it says nothing.
 
-    >>> origin_of_name("request_id")[0].value, str(origin_of_name("request_id")[1])
-    ('random', 'call')
-    >>> origin_of_name("current_user_name")[0].value, origin_of_name("max_tokens")
-    ('identity', None)
+    Only the last attribute of a dotted name is looked at, except that `user.name` says user.
+
+    >>> [str(part) for part in origin_of_name("request_id")], [str(part) for part in origin_of_name("user.name")]
+    (['random', 'call'], ['identity', 'user'])
+    >>> origin_of_name("max_tokens"), origin_of_name("corelation_id") == origin_of_name("correlation_id")
+    (None, True)
     """
-    split = words_of(identifier.rsplit(".", 1)[-1])
-    words = tuple(_known(word) for word in split)
+    words = tuple(_corrected(word) for word in words_of(".".join(identifier.split(".")[-2:]).removeprefix("self.")))
     if not words:
         return None
-    has = frozenset(words)
-    last = words[-1]
-    is_id = last in _ID_WORDS
-    if has & {"traceparent", "nonce", "uuid", "guid"} and not has & (_USER_WORDS | _SESSION_WORDS | _TENANT_WORDS):
-        return Origin.RANDOM, Cadence.CALL
-    if is_id and has & _REQUEST_WORDS:
-        return Origin.RANDOM, Cadence.CALL
-    if has & _SESSION_WORDS and (is_id or last in _PERSONAL_WORDS):
-        return Origin.IDENTITY, Cadence.SESSION
-    if has & _USER_WORDS and (last in _USER_WORDS or last in _PERSONAL_WORDS):
-        if words == ("user",) or words == ("client",):
-            return None
-        return Origin.IDENTITY, Cadence.USER
-    if has & _TENANT_WORDS and (is_id or last in _PERSONAL_WORDS):
-        return Origin.IDENTITY, Cadence.TENANT
-    if words in (("now",), ("timestamp",), ("current", "time"), ("current", "timestamp"), ("current", "datetime"),
-                 ("datetime", "now"), ("time", "now"), ("utc", "now"), ("date", "time"), ("current", "date", "time")):  # fmt: skip
-        return Origin.CLOCK, Cadence.CALL
-    if words in (("today",), ("current", "date"), ("today", "date"), ("todays", "date"), ("date", "today")):
-        return Origin.CLOCK, Cadence.DAY
-    if last in _RETRIEVAL_WORDS and last not in {"results", "document", "docs"}:
-        return Origin.RETRIEVAL, Cadence.TURN
-    if has & {"retrieved", "search", "rag", "relevant", "reference"} and has & _RETRIEVAL_WORDS:
-        return Origin.RETRIEVAL, Cadence.TURN
-    if last in {"documents", "docs"}:
-        return Origin.RETRIEVAL, Cadence.TURN
-    if words[-1] in {"query", "question", "goal", "objective", "task"} or words in (
-        ("user", "input"), ("user", "request"), ("user", "message"), ("user", "prompt"),
-        ("task", "description"), ("user", "instruction"), ("research", "topic"),
-    ):  # fmt: skip
-        return Origin.TASK, Cadence.TURN
-    if last in {"step", "iteration", "attempt"} or words[:1] in (("step",), ("iteration",)) and last in {
-        "number", "index", "count", "no", "num"
-    }:  # fmt: skip
-        return Origin.STATE, Cadence.TURN
-    if has & {"remaining", "left"} and has & {"budget", "tokens", "steps", "turns", "time"}:
-        return Origin.STATE, Cadence.TURN
-    if words in (("history",), ("chat", "history"), ("message", "history"), ("conversation", "history"), ("messages",)):
-        return Origin.HISTORY, Cadence.APPEND
+    last_attribute = words_of(identifier.rsplit(".", 1)[-1])
+    exact = _EXACT.get(words) or _EXACT.get(last_attribute)
+    if exact:
+        return exact
+    others = frozenset(words[:-1])
+    for row in _ROWS:
+        if words[-1] in row.last and (not row.other or row.other & others):
+            return row.meaning
     return None

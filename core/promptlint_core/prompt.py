@@ -118,6 +118,9 @@ class Bound:
     parameter: str = ""
 
 
+UNKNOWN_BOUND = Bound(BoundKind.UNKNOWN)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call to a model, a constructor of an agent or client, or a retrieval, as the source tells it."""
@@ -126,7 +129,7 @@ class Call:
     """Canonical name: `openai.chat.completions.create`."""
     provider: str
     place: Place
-    bound: Bound = Bound(BoundKind.UNKNOWN)
+    bound: Bound = UNKNOWN_BOUND
     model: str | None = None
     prompt: Prompt | None = None
     switches: tuple[tuple[str, str, Place], ...] = ()
