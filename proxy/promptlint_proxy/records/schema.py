@@ -18,6 +18,8 @@ class Column:
     """`text`, `integer`, `real`, `boolean`, `time` (microseconds since 1970 UTC), `integers` (a list of 64-bit integers;
     little-endian bytes in SQLite, list<int64> in Parquet)."""
     meaning: str
+    since: int = 1
+    """Schema version that brought the column: migration `since` adds it."""
 
 
 def _columns(*rows: tuple[str, str, str]) -> tuple[Column, ...]:

@@ -1,0 +1,49 @@
+"""Keyed hashes: equal in all processes of one store, meaningless outside of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from hashlib import blake2b
+from pathlib import Path
+
+from promptlint_core.errors import PromptlintError
+
+KEY_FILE = "hash.key"
+KEY_BYTES = 32
+
+
+def load_key(store: Path) -> bytes:
+    """The key of a store folder, made on first use with mode 0600; processes that race for it agree on one.
+
+    Raises PromptlintError when the file is there and is no key.
+    """
+    path = store / KEY_FILE
+    store.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        beside = store / f".{KEY_FILE}.{os.getpid()}.{secrets.token_hex(4)}"
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+        # A link fails when another process was faster, where a rename would replace its key.
+        with contextlib.suppress(FileExistsError):
+            os.link(beside, path)
+        beside.unlink()
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise PromptlintError(f"{path} is no key of {KEY_BYTES} bytes; move it away to start with a new one")
+    return key
+
+
+def keyed_hash(key: bytes, *parts: str) -> str:
+    """16 hex digits that stand for a text in records and labels.
+
+    >>> keyed_hash(b"k", "a", "b") != keyed_hash(b"k", "ab")
+    True
+    """
+    digest = blake2b(key=key[:64], digest_size=8)
+    for part in parts:
+        digest.update(part.encode("utf-8", "surrogatepass"))
+        digest.update(b"\0")
+    return digest.hexdigest()
