@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from promptlint_proxy.records.live import unpack_integers
 from promptlint_proxy.records.schema import TABLES, VERSION
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 def arrow_schema(table: str) -> pa.Schema:
     """The Parquet schema of a table: what every sealed file and every live read has."""
-    import pyarrow as pa
-
     types = {
         "text": pa.string(),
         "integer": pa.int64(),
@@ -30,11 +26,10 @@ def arrow_schema(table: str) -> pa.Schema:
 
 def read_rows(database: sqlite3.Connection, table: str) -> pa.Table:
     """All committed rows of a table; columns that an older store lacks are null."""
-    import pyarrow as pa
-
     there = [name for (name,) in database.execute("SELECT name FROM pragma_table_info(?)", (table,))]
     names = [column.name for column in TABLES[table] if column.name in there]
-    rows = database.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY rowid").fetchall() if names else []
+    listing = ", ".join(names)
+    rows = database.execute(f"SELECT {listing} FROM {table} ORDER BY rowid").fetchall() if names else []  # noqa: S608 our own names
     values = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
     schema = arrow_schema(table)
     arrays: list[pa.Array] = []

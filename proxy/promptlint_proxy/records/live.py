@@ -61,10 +61,7 @@ class LiveStore:
         self._database.execute("PRAGMA synchronous = NORMAL")
         self.path.chmod(0o600)
         migrate(self._database)
-        self._inserts = {
-            table: f"INSERT INTO {table} ({', '.join(c.name for c in columns)}) VALUES ({', '.join('?' * len(columns))})"
-            for table, columns in TABLES.items()
-        }
+        self._inserts = {table: _insert(table) for table in TABLES}
 
     def add(self, table: str, row: Row) -> None:
         """Insert one row; keys of the row that name no column are a mistake of the caller.
@@ -98,6 +95,12 @@ class LiveStore:
         self.commit()
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.close()
+
+
+def _insert(table: str) -> str:
+    names = ", ".join(column.name for column in TABLES[table])
+    marks = ", ".join("?" * len(TABLES[table]))
+    return f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 our own names
 
 
 def _to_sqlite(column: Column, value: object) -> object:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from promptlint_core.errors import PromptlintError
 from promptlint_proxy.records.arrow import arrow_schema, read_rows
@@ -13,9 +15,6 @@ from promptlint_proxy.records.live import LIVE_FOLDER
 from promptlint_proxy.records.migrations import schema_version
 from promptlint_proxy.records.schema import TABLES, VERSION
 from promptlint_proxy.records.seal import partition, split_by_hour
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +29,6 @@ class StoreView:
 
     def table(self, name: str) -> pa.Table:
         """All rows of a table in memory; for a week of a fleet read the files with an engine instead."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         schema = arrow_schema(name)
         parts = [_in_schema(pq.ParquetFile(path).read(), schema) for path in self.sealed[name]]
         return pa.concat_tables([*parts, self.live[name]])
@@ -48,8 +44,6 @@ def view(store: Path) -> StoreView:
     """
     if not store.is_dir():
         raise PromptlintError(f"{store} is no folder: give the folder that the proxy writes to (--store)")
-    import pyarrow as pa
-
     live, notes = _read_live_stores(store)
     sealed = {table: tuple(sorted((store / table).glob("date=*/hour=*/[!.]*.parquet"))) for table in TABLES}
     left: dict[str, pa.Table] = {}
@@ -88,8 +82,6 @@ def _read_live_stores(store: Path) -> tuple[dict[str, list[tuple[str, pa.Table]]
 
 
 def _in_schema(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    import pyarrow as pa
-
     columns = [
         rows[field.name].cast(field.type) if field.name in rows.column_names else pa.nulls(rows.num_rows, field.type)
         for field in schema

@@ -15,8 +15,8 @@ VERSION = 1
 class Column:
     name: str
     type: str
-    """`text`, `integer`, `real`, `boolean`, `time` (microseconds since 1970 UTC), `integers` (a list of 64-bit integers;
-    little-endian bytes in SQLite, list<int64> in Parquet)."""
+    """`text`, `integer`, `real`, `boolean`, `time` (microseconds since 1970 UTC), `integers` (a list of 64-bit
+    integers; little-endian bytes in SQLite, list<int64> in Parquet)."""
     meaning: str
     since: int = 1
     """Schema version that brought the column: migration `since` adds it."""

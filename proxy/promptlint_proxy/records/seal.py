@@ -8,15 +8,15 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from promptlint_proxy.records.arrow import read_rows
 from promptlint_proxy.records.live import LIVE_FOLDER
 from promptlint_proxy.records.migrations import migrate
 from promptlint_proxy.records.schema import TABLES
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 TIME_COLUMNS = {"exchanges": "started_at", "findings": "started_at", "groups": "updated_at"}
 HOUR_US = 3_600_000_000
@@ -32,9 +32,9 @@ def seal(store: Path, live_path: Path) -> list[Path]:
     database = sqlite3.connect(f"{live_path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
     try:
         migrate(database)
-        sealed = [
-            path for table in TABLES for path in _seal_table(store, live_path.stem, table, read_rows(database, table))
-        ]
+        sealed: list[Path] = []
+        for table in TABLES:
+            sealed += _seal_table(store, live_path.stem, table, read_rows(database, table))
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         database.close()
@@ -43,7 +43,7 @@ def seal(store: Path, live_path: Path) -> list[Path]:
 
 
 def remove_live(live_path: Path) -> None:
-    """Remove a live store with its write-ahead log; the database itself goes first, since it alone makes rows readable."""
+    """Remove a live store with its write-ahead log; the database goes first, since without it no row is read."""
     for suffix in ("", "-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
             Path(f"{live_path}{suffix}").unlink()
@@ -57,9 +57,6 @@ def partition(store: Path, table: str, hour: int) -> Path:
 
 def split_by_hour(table: str, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
     """The rows of each hour since 1970 UTC; rows without a time count as hour 0."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     times = pc.fill_null(rows[TIME_COLUMNS[table]].cast(pa.int64()), 0)
     hours = pa.array([moment // HOUR_US for moment in times.to_pylist()], type=pa.int64())
     for hour in sorted(set(hours.to_pylist())):
@@ -67,8 +64,6 @@ def split_by_hour(table: str, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
 
 
 def _seal_table(store: Path, stem: str, table: str, rows: pa.Table) -> Iterator[Path]:
-    import pyarrow.parquet as pq
-
     if not rows.num_rows:
         return
     for hour, of_hour in split_by_hour(table, rows):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import stat
 import subprocess
@@ -10,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from promptlint_core.errors import PromptlintError
 from promptlint_proxy.records import keys, live, migrations, read, schema, seal
 
@@ -145,7 +145,7 @@ def test_files_are_private_and_the_key_is_shared(tmp_path: Path) -> None:
     assert key == keys.load_key(tmp_path)
     assert len(key) == keys.KEY_BYTES
     assert stat.S_IMODE((tmp_path / keys.KEY_FILE).stat().st_mode) == 0o600
-    assert os.listdir(tmp_path) == [keys.KEY_FILE]
+    assert [path.name for path in tmp_path.iterdir()] == [keys.KEY_FILE]
     store = live.LiveStore(tmp_path, "s")
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
     store.close()
