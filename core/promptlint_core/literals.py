@@ -17,7 +17,8 @@ class Literal:
     start: int
     end: int
     kind: str
-    """`datetime`, `date`, `time`, `epoch`, `age`, `uuid`, `ulid`, `jwt`, `hex`, `token`, `email`, `address`, `number`"""
+    """`datetime`, `date`, `time`, `epoch`, `age`, `uuid`, `ulid`, `jwt`, `hex`, `token`, `email`, `address` or
+    `number`."""
     unit: str = ""
     """Finest unit of time of a clock value."""
 
@@ -53,7 +54,8 @@ _DURATION = r"(?P<milli>milliseconds?|ms)|(?P<second>seconds?|secs?)|(?P<minute>
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("jwt", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")),
-    ("uuid", re.compile(r"\b[\da-fA-F]{8}-?[\da-fA-F]{4}-?[1-8][\da-fA-F]{3}-?[89abAB][\da-fA-F]{3}-?[\da-fA-F]{12}\b")),
+    ("uuid", re.compile(r"(?i)\b[\da-f]{8}-?[\da-f]{4}-?[1-8][\da-f]{3}-?[89ab][\da-f]{3}-?[\da-f]{12}\b")),
+    ("datetime", re.compile(r"\b20\d{6}T\d{4}(?P<basic_seconds>\d{2})?Z?\b")),
     ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME}(?![\w:])")),
     ("datetime", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
     ("time", re.compile(rf"(?<![\w:.]){_TIME}(?![\w:])")),
@@ -76,6 +78,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 def _unit(kind: str, match: re.Match[str]) -> str:
     text = match.group()
     if kind in ("datetime", "time"):
+        if "basic_seconds" in match.re.groupindex:
+            return "second" if match["basic_seconds"] else "minute"
         fraction = match.groupdict().get("fraction")
         if fraction:
             return "millisecond" if len(fraction) <= 4 else "microsecond"

@@ -42,16 +42,23 @@ class _Row:
     other: frozenset[str] = frozenset()
 
 
+_CLOCK_NAMES = (
+    "now|timestamp|current time|current timestamp|current datetime|datetime now|time now|utc now|now utc|date time"
+    "|current date time|local time|now str|now iso|time str"
+)
+_TASK_NAMES = (
+    "user input|user request|user message|user prompt|task description|user instruction|research topic|objective|goal"
+    "|query|question|task"
+)
+
 _EXACT: dict[tuple[str, ...], Meaning] = {
     tuple(name.split()): meaning
     for names, meaning in (
-        ("now|timestamp|current time|current timestamp|current datetime|datetime now|time now|utc now|now utc|date time"
-         "|current date time|local time|now str|now iso|time str", (Origin.CLOCK, Cadence.CALL)),
+        (_CLOCK_NAMES, (Origin.CLOCK, Cadence.CALL)),
         ("today|current date|today date|todays date|date today|today str|current day", (Origin.CLOCK, Cadence.DAY)),
         ("nonce|traceparent|guid|uuid", (Origin.RANDOM, Cadence.CALL)),
         ("history|messages|chat history|message history|conversation history", (Origin.HISTORY, Cadence.APPEND)),
-        ("user input|user request|user message|user prompt|task description|user instruction|research topic|objective"
-         "|goal|query|question|task", (Origin.TASK, Cadence.TURN)),
+        (_TASK_NAMES, (Origin.TASK, Cadence.TURN)),
         ("documents|docs|rag context|search results", (Origin.RETRIEVAL, Cadence.TURN)),
     )
     for name in names.split("|")

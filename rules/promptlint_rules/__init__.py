@@ -1,1 +1,1 @@
-"""What can be wrong with a prompt. One rule, one file, one page; `promptlint_rules.registry` is the table of contents."""
+"""What can be wrong with a prompt: one rule, one file, one page. `registry` is the table of contents."""

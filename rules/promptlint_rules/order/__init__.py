@@ -1,0 +1,1 @@
+"""Order: volatile text ahead of stable text."""

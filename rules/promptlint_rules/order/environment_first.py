@@ -1,0 +1,92 @@
+"""KV106."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_core.cadence import Origin
+from promptlint_core.prompt import Prompt
+from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.order.law import finding, violations
+
+
+class EnvironmentFirst(Rule):
+    """A snapshot of the environment stands ahead of stable text.
+
+    ## What it does
+    Finds the output of subprocesses (git status, log, diff), the working directory, file lists, modification
+    times and readings of the platform that are written into prompt text by a function that runs for each call.
+
+    ## Why it costs
+    A file saved, a commit made or another machine changes the snapshot, and everything behind it is computed
+    again.
+
+    ## Example
+    ```python
+    import subprocess
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(question: str) -> str:
+        status = subprocess.run(["git", "status"], capture_output=True, text=True).stdout
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": f"Repository:\\n{status}\\n{RULES}"},
+                {"role": "user", "content": question},
+            ],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Use instead
+    ```python
+    import subprocess
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(question: str) -> str:
+        status = subprocess.run(["git", "status"], capture_output=True, text=True).stdout
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": RULES},
+                {"role": "user", "content": f"{question}\\nRepository:\\n{status}"},
+            ],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Limits
+    A snapshot taken once per process or session is told only when its flow shows that it is taken for each call.
+    """
+
+    id = "KV106"
+    severity = Severity.WARNING
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        for violation in violations(prompt, Origin.ENVIRONMENT):
+            segment = violation.segment
+            yield finding(
+                type(self),
+                prompt,
+                violation,
+                message=f"`{segment.expression}` reads the environment for each call, ahead of {violation.behind}",
+                advice="freeze it for the session, put it behind the stable text, or offer it as a tool",
+            )

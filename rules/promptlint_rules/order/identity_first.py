@@ -1,0 +1,88 @@
+"""KV105."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_core.cadence import Origin
+from promptlint_core.prompt import Prompt
+from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.order.law import finding, is_instruction, violations
+
+
+class IdentityFirst(Rule):
+    """A user's or session's identity stands ahead of shared text.
+
+    ## What it does
+    Finds names, ids and mail addresses of a user, tenant or session in system text with at least 32 tokens of
+    shared text behind them.
+
+    ## Why it costs
+    The text behind the identity is the same for all users, yet no two users share it in the cache: each one pays
+    for the rules once more.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(user_name: str, question: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": f"You are talking to {user_name}. {RULES}"},
+                {"role": "user", "content": question},
+            ],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(user_name: str, question: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": RULES},
+                {"role": "user", "content": f"{question} (asked by {user_name})"},
+            ],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Limits
+    Names are judged, not values: a parameter called `user_name` is taken for one.
+    """
+
+    id = "KV105"
+    severity = Severity.WARNING
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        for violation in violations(prompt, Origin.IDENTITY):
+            segment = violation.segment
+            if not is_instruction(segment):
+                continue
+            yield finding(
+                type(self),
+                prompt,
+                violation,
+                message=f"`{segment.expression}` belongs to one {segment.cadence}, ahead of {violation.behind}",
+                advice="put the shared text first and what belongs to one user at its end or in the first message",
+            )

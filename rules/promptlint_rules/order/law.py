@@ -1,0 +1,92 @@
+"""The law of order: a faster segment ahead of slower ones keeps them out of the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from promptlint_core import tokens
+from promptlint_core.cadence import Cadence, Evidence, Origin
+from promptlint_core.prompt import Part, Place, Prompt, Segment
+from promptlint_rules.base import Finding, Rule, Severity
+
+MIN_STABLE_TOKENS = 32
+"""Less stable text behind a volatile value is not worth a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A volatile segment with what stands behind it."""
+
+    segment: Segment
+    tokens_behind: int
+    """Literal tokens that change more slowly than the segment and stand behind it."""
+    history_behind: bool
+    """A history that only grows stands behind it too, of unknown length."""
+
+    @property
+    def behind(self) -> str:
+        """For messages: `1,240 stable tokens and the history`."""
+        history = "the history" if self.history_behind else ""
+        counted = f"{self.tokens_behind:,} stable tokens" if self.tokens_behind else ""
+        return " and ".join(part for part in (counted, history) if part)
+
+
+def violations(prompt: Prompt, *origins: Origin) -> Iterator[Violation]:
+    """The segments of the given origins that stand ahead of enough slower text, in render order.
+
+    What stands behind the last cache breakpoint is read afresh anyway and never told.
+    """
+    end = _last_breakpoint(prompt)
+    for index, segment in enumerate(prompt.segments[:end]):
+        if segment.origin not in origins or segment.cadence is None or segment.cadence <= Cadence.DEPLOY:
+            continue
+        slower = [
+            other for other in prompt.behind(index) if other.cadence is not None and other.cadence < segment.cadence
+        ]
+        history = any(other.cadence is Cadence.APPEND for other in slower)
+        stable = "\n".join(other.text for other in slower if other.text)
+        if not history and not tokens.at_least(stable, MIN_STABLE_TOKENS):
+            continue
+        yield Violation(segment, tokens.count(stable), history)
+
+
+def _last_breakpoint(prompt: Prompt) -> int:
+    """How many segments stand ahead of the last cache breakpoint; all of them where there is none."""
+    marked = [index for index, segment in enumerate(prompt.segments) if segment.marker is not None]
+    return marked[-1] + 1 if marked else len(prompt.segments)
+
+
+def is_instruction(segment: Segment) -> bool:
+    """Whether a segment stands in text that is meant to be shared: tools, system, a developer message."""
+    return segment.part is not Part.MESSAGES or segment.role in ("system", "developer")
+
+
+def finding(
+    rule: type[Rule],
+    prompt: Prompt,
+    violation: Violation,
+    *,
+    message: str,
+    advice: str,
+    severity: Severity | None = None,
+) -> Finding:
+    """A finding for a volatile segment; a value that only its name speaks for is told one level lower."""
+    segment = violation.segment
+    level = severity or rule.severity
+    if segment.evidence is Evidence.NAMED and level is Severity.ERROR:
+        level = Severity.WARNING
+    return Finding(
+        rule=rule.id,
+        name=rule.name,
+        severity=level,
+        confidence=segment.evidence,
+        message=message,
+        place=segment.place or prompt.place or Place("", 1),
+        expression=segment.expression,
+        cadence=segment.cadence,
+        tokens_behind=violation.tokens_behind or None,
+        advice=advice,
+        flow=segment.flow,
+        prompt=prompt,
+    )

@@ -1,0 +1,92 @@
+"""KV104."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_core.cadence import Origin
+from promptlint_core.prompt import Prompt
+from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.order.law import finding, violations
+
+
+class RandomIdFirst(Rule):
+    """A random id stands ahead of stable text.
+
+    ## What it does
+    Finds values that are new on every call (uuid1 and uuid4, secrets, os.urandom, getrandbits, temporary names,
+    `id()`, `hash()` of a string) in system text, in a tool's name or description, or in an early message.
+
+    ## Why it costs
+    No two requests share a byte behind the id, so the cache is written again and again and never read. An id is
+    of use to a log or a header, not to the model.
+
+    ## Example
+    ```python
+    import uuid
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(question: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": f"[request {uuid.uuid4()}] {RULES}"},
+                {"role": "user", "content": question},
+            ],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Use instead
+    ```python
+    import uuid
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(question: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": RULES},
+                {"role": "user", "content": question},
+            ],
+            max_tokens=300,
+            extra_headers={"x-request-id": str(uuid.uuid4())},
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Limits
+    An id derived from content (uuid5, a digest) is not random. A value that only its name speaks for
+    (`request_id`) is told as a warning.
+    """
+
+    id = "KV104"
+    severity = Severity.ERROR
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        for violation in violations(prompt, Origin.RANDOM):
+            segment = violation.segment
+            yield finding(
+                type(self),
+                prompt,
+                violation,
+                message=f"`{segment.expression}` is new on every call, ahead of {violation.behind}",
+                advice="send it as a header or as metadata; the model does not need it",
+            )

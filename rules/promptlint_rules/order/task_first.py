@@ -1,0 +1,85 @@
+"""KV110."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_core.cadence import Origin
+from promptlint_core.prompt import Prompt
+from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.order.law import finding, violations
+
+
+class TaskFirst(Rule):
+    """The task or question stands ahead of constant text.
+
+    ## What it does
+    Finds a parameter named task, query, question or goal, and text of the caller, ahead of constant instructions.
+
+    ## Why it costs
+    The instructions behind the task are the same for all tasks and would be read from the cache if they stood
+    first.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(task: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": f"Your task: {task}\\n{RULES}"},
+                {"role": "user", "content": "Begin."},
+            ],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You book meeting rooms. Ask for the number of people and the length of the meeting. Offer three "
+        "rooms at most, the nearest first. Confirm floor, room and time in one line. "
+        "Never book two rooms for one meeting."
+    )
+
+    def ask(task: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": RULES},
+                {"role": "user", "content": f"Your task: {task}"},
+            ],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Limits
+    Names are judged where the value is a parameter. A task ahead of a short closing line is not told.
+    """
+
+    id = "KV110"
+    severity = Severity.WARNING
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        for violation in violations(prompt, Origin.TASK):
+            segment = violation.segment
+            yield finding(
+                type(self),
+                prompt,
+                violation,
+                message=f"`{segment.expression}` changes from task to task, ahead of {violation.behind}",
+                advice="put the constant text first and the task at the end",
+            )

@@ -1,0 +1,1 @@
+"""Size: output bound, prompt growth, retrieval."""

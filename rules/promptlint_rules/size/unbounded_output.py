@@ -1,0 +1,86 @@
+"""KV501."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_core.cadence import Evidence
+from promptlint_core.prompt import BoundKind, Call
+from promptlint_rules.base import Finding, Rule, Severity
+
+_UNTIL = {
+    "vllm": "the rest of the context window",
+    "llamacpp": "without end",
+    "ollama": "ten times the context length",
+}
+"""How far an unbounded answer runs, where it is not the model's maximum (servers' documentation, 2026-11)."""
+
+
+class UnboundedOutput(Rule):
+    """A call to a model sets no bound on its output.
+
+    ## What it does
+    Finds calls and model objects without max_tokens, max_completion_tokens, max_output_tokens, num_predict or
+    max_new_tokens, or with None or -1 in their place.
+
+    ## Why it costs
+    A bound is what a server plans its KV memory by and what ends a runaway answer. Without one, a single repetition
+    loop decodes up to the model's maximum, token by token, and holds its KV blocks all the time.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def title(text: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "user", "content": text}],
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def title(text: str) -> str:
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "user", "content": text}],
+            max_completion_tokens=60,
+        )
+        return reply.choices[0].message.content
+    ```
+
+    ## Limits
+    A bound that may be set elsewhere (keyword arguments, a configuration, a client's or wrapper's default) is unknown
+    and never told.
+    """
+
+    id = "KV501"
+    severity = Severity.WARNING
+
+    def check_call(self, call: Call) -> Iterator[Finding]:
+        if call.kind == "retrieval" or call.bound.kind not in (BoundKind.ABSENT, BoundKind.UNLIMITED):
+            return
+        until = _UNTIL.get(call.provider, "the model's maximum")
+        lifted = call.bound.kind is BoundKind.UNLIMITED and call.bound.parameter
+        how = f"`{call.bound.parameter}` lifts the bound" if lifted else "no bound on output tokens"
+        yield Finding(
+            rule=self.id,
+            name=self.name,
+            severity=self.severity,
+            confidence=Evidence.PROVED,
+            message=f"{how} in `{call.callee}`: an answer may run to {until}",
+            place=call.bound.place or call.place,
+            expression=call.callee,
+            advice="set the bound to a little more than the longest good answer",
+            prompt=call.prompt,
+            call=call,
+        )
