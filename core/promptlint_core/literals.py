@@ -55,6 +55,7 @@ _DURATION = r"(?P<milli>milliseconds?|ms)|(?P<second>seconds?|secs?)|(?P<minute>
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("jwt", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")),
     ("uuid", re.compile(r"(?i)\b[\da-f]{8}-?[\da-f]{4}-?[1-8][\da-f]{3}-?[89ab][\da-f]{3}-?[\da-f]{12}\b")),
+    ("address", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")),
     ("datetime", re.compile(r"\b20\d{6}T\d{4}(?P<basic_seconds>\d{2})?Z?\b")),
     ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME}(?![\w:])")),
     ("datetime", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
@@ -65,7 +66,6 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("epoch", re.compile(r"(?<![\w.])1[5-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?![\w])")),
     ("ulid", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")),
     ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),
-    ("address", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")),
     ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,128}(?![0-9a-zA-Z])")),
     ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9A-F]*\d)(?=[0-9A-F]*[A-F])[0-9A-F]{8,128}(?![0-9a-zA-Z])")),
     ("token", re.compile(r"(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{12,200}(?![\w/+-])")),

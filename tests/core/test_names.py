@@ -1,0 +1,60 @@
+"""What a name says, and what it does not say."""
+
+from __future__ import annotations
+
+import pytest
+
+from promptlint_core.names import origin_of_name
+
+
+@pytest.mark.parametrize(
+    ("name", "origin", "cadence"),
+    [
+        ("request_id", "random", "call"),
+        ("reqId", "random", "call"),
+        ("correlation-id", "random", "call"),
+        ("X_TRACE_ID", "random", "call"),
+        ("traceparent", "random", "call"),
+        ("user_name", "identity", "user"),
+        ("current_user_name", "identity", "user"),
+        ("userName", "identity", "user"),
+        ("user.name", "identity", "user"),
+        ("self.user.email", "identity", "user"),
+        ("customer_id", "identity", "user"),
+        ("session_id", "identity", "session"),
+        ("thread.id", "identity", "session"),
+        ("tenant_id", "identity", "tenant"),
+        ("organization_name", "identity", "tenant"),
+        ("current_time", "clock", "call"),
+        ("now", "clock", "call"),
+        ("today", "clock", "day"),
+        ("current_date", "clock", "day"),
+        ("context", "retrieval", "turn"),
+        ("retrieved_docs", "retrieval", "turn"),
+        ("search_results", "retrieval", "turn"),
+        ("memories", "retrieval", "turn"),
+        ("question", "task", "turn"),
+        ("user_query", "task", "turn"),
+        ("task", "task", "turn"),
+        ("step", "state", "turn"),
+        ("step_number", "state", "turn"),
+        ("remaining_budget", "state", "turn"),
+        ("chat_history", "history", "append"),
+    ],
+)
+def test_names_that_say_something(name: str, origin: str, cadence: str) -> None:
+    meaning = origin_of_name(name)
+
+    assert meaning is not None
+    assert (origin, cadence) == tuple(str(part) for part in meaning)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max_tokens", "model", "user", "client", "rules", "style_guide", "schema", "tools", "product_name", "x", "_", "i",
+        "results", "text", "language", "name", "version", "examples", "timeout", "template", "tokens",
+    ],
+)  # fmt: skip
+def test_names_that_say_nothing(name: str) -> None:
+    assert origin_of_name(name) is None
