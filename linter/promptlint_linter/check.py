@@ -1,0 +1,115 @@
+"""The whole run: files → findings, then selection, quiet files, suppressions, severity and baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from promptlint_core.cadence import Evidence
+from promptlint_linter.config import Config
+from promptlint_linter.files import Found, Target, find_files
+from promptlint_linter.ignores import Patterns
+from promptlint_linter.lint_file import FileResult, unreadable
+from promptlint_linter.parallel import lint_all
+from promptlint_linter.reported import Reported, with_unique_fingerprints
+from promptlint_linter.selection import resolve, selected_rules
+from promptlint_linter.suppress import Suppression
+from promptlint_linter.suppressed import Suppressions
+from promptlint_rules.base import Severity
+
+Progress = Callable[[int, int], None]
+"""Called with the files done and the files in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    files: int
+    """Files found."""
+    files_read: int
+    """Files that the gate let through and that were read."""
+    prompts: int
+    findings: int
+    suppressed: int
+    known: int = 0
+    """Findings of the baseline, not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run found, in the order of files and lines."""
+
+    findings: tuple[Reported, ...]
+    summary: Summary
+
+
+def check(
+    paths: Sequence[Path], config: Config, *, force_exclude: bool = False, progress: Progress | None = None
+) -> Outcome:
+    """Lint all files below the paths.
+
+    Raises PromptlintError for a path that does not exist or a rule that is unknown.
+    """
+    found = find_files(paths, config, force_exclude=force_exclude)
+    results = lint_all(found.targets, config, progress)
+    return conclude(found, results, config)
+
+
+def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Outcome:
+    """Turn raw results into what is told."""
+    raw = [unreadable(problem) for problem in found.problems]
+    raw += [finding for result in results for finding in result.findings]
+    policy = _Policy(config, found.targets)
+    shown = [told for finding in _distinct(raw) if (told := policy.judge(finding))]
+    suppressions = Suppressions({result.path: result.suppressions for result in results if result.suppressions})
+    kept = suppressions.apply(shown)
+    kept += [told for finding in suppressions.complaints(policy.selected) if (told := policy.judge(finding))]
+    visible = [finding for finding in kept if finding.severity.rank <= config.min_severity.rank]
+    ordered = with_unique_fingerprints(sorted(visible, key=lambda finding: finding.order))
+    summary = Summary(
+        files=len(found.targets),
+        files_read=sum(result.read for result in results),
+        prompts=sum(result.prompts for result in results),
+        findings=len(ordered),
+        suppressed=suppressions.suppressed,
+    )
+    return Outcome(tuple(ordered), summary)
+
+
+def _distinct(findings: Iterable[Reported]) -> list[Reported]:
+    """Drop what two files report alike: a flow through both is found from either end."""
+    seen: dict[tuple[object, ...], Reported] = {}
+    for finding in findings:
+        seen.setdefault((finding.order, finding.prompt, finding.flow), finding)
+    return list(seen.values())
+
+
+class _Policy:
+    """What the configuration says of a finding: leave it out, lower it, or let it be."""
+
+    def __init__(self, config: Config, targets: Iterable[Target]) -> None:
+        self.selected = selected_rules(config.select, config.extend_select, config.ignore)
+        self._quiet = Patterns((*config.quiet, *config.extend_quiet))
+        self._per_file = [
+            (Patterns([pattern]), frozenset(resolve(words, "per-file-ignores")))
+            for pattern, words in config.per_file_ignores.items()
+        ]
+        self._relative = {target.shown: target.relative for target in targets}
+        self._proved_only = config.min_confidence is Evidence.PROVED
+
+    def judge(self, finding: Reported) -> Reported | None:
+        if finding.rule not in self.selected or (self._proved_only and finding.confidence is Evidence.NAMED):
+            return None
+        places = {finding.path, finding.prompt.path if finding.prompt else finding.path}
+        relatives = [self._relative.get(place, place) for place in places]
+        if any(
+            finding.rule in ids and any(patterns.match(relative) for relative in relatives)
+            for patterns, ids in self._per_file
+        ):
+            return None
+        if any(self._quiet.match(relative) for relative in relatives):
+            return replace(finding, severity=Severity.INFO)
+        return finding
+
+
+__all__ = ["Outcome", "Progress", "Summary", "Suppression", "check", "conclude"]

@@ -1,0 +1,75 @@
+"""Patterns as git reads them: the configuration's excludes and the .gitignore files on the way to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from promptlint_core.errors import PromptlintError
+
+
+class Patterns:
+    """A list of patterns relative to one folder."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        lines = [pattern.strip() for pattern in patterns]
+        try:
+            self._spec = GitIgnoreSpec.from_lines(lines)
+        except ValueError as error:
+            raise PromptlintError(f"not a pattern: {error}") from error
+        self._names = frozenset(line for line in lines if line and not set(line) & set("*?[]!/\\#"))
+
+    def match(self, relative: str, *, folder: bool = False) -> bool:
+        """Does a pattern match this path (forward slashes, relative to the patterns' folder)?"""
+        if relative.rpartition("/")[2] in self._names:
+            return True
+        return self._spec.match_file(relative + "/" if folder else relative)
+
+    def decide(self, relative: str, *, folder: bool = False) -> bool | None:
+        """True: ignored; False: taken back by a `!` pattern; None: no pattern speaks of it."""
+        return self._spec.check_file(relative + "/" if folder else relative).include
+
+
+class GitIgnores:
+    """The .gitignore files between the top of a repository and a folder, inner ones first."""
+
+    def __init__(self, levels: tuple[tuple[str, Patterns], ...] = ()) -> None:
+        self._levels = levels
+
+    @classmethod
+    def above(cls, folder: Path) -> GitIgnores:
+        """What the repository that holds `folder` says above it; nothing outside of a repository."""
+        top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+        ignores = cls()
+        if top is None:
+            return ignores
+        exclude = top / ".git" / "info" / "exclude"
+        if exclude.is_file():
+            ignores = ignores.plus(str(top), exclude)
+        between = [parent for parent in folder.parents if parent.is_relative_to(top)]
+        for parent in reversed(between):
+            ignores = ignores.entering(str(parent))
+        return ignores
+
+    def entering(self, folder: str) -> GitIgnores:
+        """These and the .gitignore of `folder` itself."""
+        path = Path(folder, ".gitignore")
+        return self.plus(folder, path) if path.is_file() else self
+
+    def plus(self, folder: str, path: Path) -> GitIgnores:
+        try:
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            patterns = Patterns(lines)
+        except (OSError, PromptlintError):
+            return self  # git itself passes over what it cannot read
+        return GitIgnores(((folder.rstrip("/") + "/", patterns), *self._levels))
+
+    def match(self, path: str, *, folder: bool = False) -> bool:
+        """Is this absolute path ignored?"""
+        for base, patterns in self._levels:
+            said = patterns.decide(path[len(base) :], folder=folder)
+            if said is not None:
+                return said
+        return False

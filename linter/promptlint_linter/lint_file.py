@@ -1,0 +1,131 @@
+"""One file in, its findings out: decode, read, judge. Nothing that goes wrong in one file ends the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from promptlint_core.cadence import Evidence
+from promptlint_core.prompt import Call, Place, Prompt
+from promptlint_linter import gate
+from promptlint_linter.decode import read_source
+from promptlint_linter.reported import Reported, from_finding
+from promptlint_linter.sources.kinds import Kind
+from promptlint_linter.sources.read import read_unit
+from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
+from promptlint_linter.suppress import Suppression, find_suppressions
+from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.registry import RULES
+from promptlint_rules.tool.unreadable_file import UnreadableFile
+
+if TYPE_CHECKING:
+    from promptlint_linter.files import Target
+    from promptlint_linter.project import Project
+
+MOST_BYTES = 100_000_000
+"""A larger file is not even looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What one file gave, before anything is selected, lowered or suppressed."""
+
+    path: str
+    findings: tuple[Reported, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    prompts: int = 0
+    read: bool = False
+    """False when the gate turned the file away or it could not be decoded."""
+
+
+def lint_file(target: Target, project: Project, max_file_bytes: int) -> FileResult:
+    """Judge one file by all rules."""
+    source = read_source(target.path, target.shown, MOST_BYTES)
+    if isinstance(source, Problem):
+        return FileResult(target.shown, (unreadable(source),))
+    if len(source.text) > max_file_bytes and gate.may_hold_prompt(source.text):
+        message = (
+            f"{len(source.text) / 1e6:.1f} MB of text skipped: more than max-file-bytes ({max_file_bytes / 1e6:.1f} MB)"
+        )
+        skipped = unreadable(Problem(Place(target.shown, 1), message))
+        return FileResult(target.shown, (replace(skipped, severity=Severity.WARNING),))
+    return lint_source(source, target.kind, project, explicit=target.explicit)
+
+
+def lint_source(source: SourceFile, kind: Kind, project: Project, *, explicit: bool = False) -> FileResult:
+    """Judge decoded text by all rules."""
+    if kind is Kind.PYTHON and not gate.may_hold_prompt(source.text):
+        problem = syntax_problem(source) if explicit else None
+        return FileResult(source.path, (unreadable(problem),) if problem else ())
+    try:
+        unit = read_unit(source, kind, project, explicit=explicit)
+    except (Exception, RecursionError) as error:
+        return FileResult(source.path, (_crash(source.path, "the reader", error),), read=True)
+    findings = [unreadable(problem) for problem in unit.problems]
+    findings += judge(unit)
+    return FileResult(
+        source.path,
+        tuple(sorted(findings, key=lambda finding: finding.order)),
+        find_suppressions(source.text, kind),
+        len(unit.prompts),
+        read=True,
+    )
+
+
+def judge(unit: SourceUnit) -> Iterator[Reported]:
+    """What the rules say of the prompts and calls of one file."""
+    callers = [(call, call.prompt) for call in unit.calls if call.prompt is not None]
+    prompts = [*unit.prompts, *(prompt for _, prompt in callers if prompt not in unit.prompts)]
+    for rule in static_rules():
+        try:
+            for prompt in prompts:
+                for finding in rule.check_prompt(prompt):
+                    yield from_finding(_with_call(finding, prompt, callers))
+            for call in unit.calls:
+                yield from map(from_finding, rule.check_call(call))
+        except (Exception, RecursionError) as error:
+            yield _crash(unit.path, f"rule {rule.id}", error)
+
+
+def _with_call(finding: Finding, prompt: Prompt, callers: list[tuple[Call, Prompt]]) -> Finding:
+    """The finding with its prompt and, where one sends exactly this prompt, its call."""
+    call = finding.call or next((call for call, sent in callers if sent == prompt), None)
+    return replace(finding, prompt=finding.prompt or prompt, call=call)
+
+
+@cache
+def static_rules() -> tuple[Rule, ...]:
+    return tuple(rule() for rule in RULES if rule.is_static())
+
+
+def unreadable(problem: Problem) -> Reported:
+    """A file or a part of it that could not be read, as a KV901 finding."""
+    rule = UnreadableFile
+    return from_finding(Finding(rule.id, rule.name, rule.severity, Evidence.PROVED, problem.message, problem.place))
+
+
+def _crash(path: str, where: str, error: BaseException) -> Reported:
+    said = " ".join(str(error).split())[:200]
+    message = f"internal error in {where}: {type(error).__name__}{': ' + said if said else ''}; please report it"
+    return unreadable(Problem(Place(path, 1), message))
+
+
+def syntax_problem(source: SourceFile) -> Problem | None:
+    """What the compiler of the running Python says against the text, which is not run."""
+    import ast
+    import sys
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
+            ast.parse(source.text)
+    except SyntaxError as error:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        place = Place(source.path, error.lineno or 1, max(error.offset or 1, 1))
+        return Problem(place, f"syntax error, or newer syntax than Python {version}: {error.msg}")
+    except (ValueError, RecursionError, MemoryError) as error:
+        return Problem(Place(source.path, 1), f"cannot be parsed: {error or type(error).__name__}")
+    return None

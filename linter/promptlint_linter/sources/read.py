@@ -1,0 +1,30 @@
+"""Picks the reader of a file. Readers are imported when the first file of their kind comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from promptlint_linter.sources.kinds import Kind
+from promptlint_linter.sources.unit import SourceFile, SourceUnit
+
+if TYPE_CHECKING:
+    from promptlint_linter.project import Project
+
+
+def read_unit(source: SourceFile, kind: Kind, project: Project, *, explicit: bool = False) -> SourceUnit:
+    """Prompts and calls of one decoded file."""
+    if kind is Kind.PYTHON:
+        from promptlint_linter.sources import python
+
+        return python.read(source, project)
+    if kind is Kind.NOTEBOOK:
+        from promptlint_linter.sources import notebooks
+
+        return notebooks.read(source, project)
+    if kind is Kind.TEMPLATE:
+        from promptlint_linter.sources import jinja
+
+        return jinja.read(source, explicit=explicit)
+    from promptlint_linter.sources import prompt_files
+
+    return prompt_files.read(source, explicit=explicit)

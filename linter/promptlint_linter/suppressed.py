@@ -1,0 +1,100 @@
+"""Applies suppression comments to findings, and complains of those that suppress nothing or name no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from promptlint_core.cadence import Evidence
+from promptlint_core.prompt import Place
+from promptlint_linter.nearest import nearest
+from promptlint_linter.reported import Reported, from_finding
+from promptlint_linter.selection import matched, nearest_rule
+from promptlint_linter.suppress import VERBS, Suppression
+from promptlint_rules.base import Edit, Finding, Fix, Rule
+from promptlint_rules.tool.unknown_suppression import UnknownSuppression
+from promptlint_rules.tool.unused_suppression import UnusedSuppression
+
+
+class Suppressions:
+    """The comments of all files of a run. A finding is silenced where it is read, where its prompt stands, or on its way."""
+
+    def __init__(self, by_path: Mapping[str, tuple[Suppression, ...]]) -> None:
+        self._by_path = by_path
+        self._used: set[tuple[str, Suppression]] = set()
+        self.suppressed = 0
+
+    def apply(self, findings: Iterable[Reported]) -> list[Reported]:
+        """The findings that no comment covers."""
+        kept = []
+        for finding in findings:
+            covering = list(self._covering(finding))
+            if covering:
+                self._used.update(covering)
+                self.suppressed += 1
+            else:
+                kept.append(finding)
+        return kept
+
+    def _covering(self, finding: Reported) -> Iterator[tuple[str, Suppression]]:
+        places = {(finding.path, line) for line in range(finding.line, max(finding.end_line, finding.line) + 1)}
+        places |= {(step.path, step.line) for step in finding.flow}
+        if finding.prompt:
+            places.add((finding.prompt.path, finding.prompt.line))
+        for path in {path for path, _ in places}:
+            for suppression in self._by_path.get(path, ()):
+                if suppression.verb not in VERBS or not _names(suppression, finding.rule):
+                    continue
+                if any(suppression.covers(line) for where, line in places if where == path):
+                    yield path, suppression
+
+    def complaints(self, selected: frozenset[str]) -> Iterator[Reported]:
+        """Unknown names, and comments that silenced nothing although their rules ran."""
+        for path, suppressions in self._by_path.items():
+            for suppression in suppressions:
+                unknown = list(_unknown(path, suppression))
+                yield from unknown
+                if unknown or (path, suppression) in self._used:
+                    continue
+                named = frozenset().union(*map(matched, suppression.words)) if suppression.words else selected
+                if named <= selected:
+                    yield _unused(path, suppression)
+
+
+def _names(suppression: Suppression, rule: str) -> bool:
+    return not suppression.words or any(rule in matched(word) for word in suppression.words)
+
+
+def _unknown(path: str, suppression: Suppression) -> Iterator[Reported]:
+    if suppression.verb not in VERBS:
+        offer = nearest(suppression.verb, VERBS)
+        yield _complaint(
+            UnknownSuppression, path, suppression, f"`{suppression.verb}` is no instruction to promptlint", offer
+        )
+        return
+    for word in suppression.words:
+        if not matched(word):
+            yield _complaint(UnknownSuppression, path, suppression, f"`{word}` names no rule", nearest_rule(word))
+
+
+def _unused(path: str, suppression: Suppression) -> Reported:
+    what = ", ".join(suppression.words) or "any rule"
+    return _complaint(UnusedSuppression, path, suppression, f"nothing to ignore here: no finding of {what}", None)
+
+
+def _complaint(rule: type[Rule], path: str, suppression: Suppression, message: str, offer: str | None) -> Reported:
+    place = Place(path, suppression.line, suppression.column, suppression.line, suppression.end_column)
+    fix = None
+    if rule is UnusedSuppression:
+        whole_line = Place(path, suppression.line, 1, suppression.line + 1, 1)
+        fix = Fix(safe=True, edits=(Edit(whole_line if suppression.alone else place, ""),), note="remove the comment")
+    finding = Finding(
+        rule.id,
+        rule.name,
+        rule.severity,
+        Evidence.PROVED,
+        message + (f"; did you mean {offer}?" if offer else ""),
+        place,
+        expression=f"{suppression.verb}[{', '.join(suppression.words)}]",
+        fix=fix,
+    )
+    return from_finding(finding)
