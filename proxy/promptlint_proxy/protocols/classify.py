@@ -1,0 +1,84 @@
+"""Which protocol a request speaks: by its path, and where a gateway hides that, by the keys of its body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from promptlint_proxy.protocols.anthropic_messages import AnthropicMessages
+from promptlint_proxy.protocols.base import Protocol
+from promptlint_proxy.protocols.json_text import Object, read_object
+from promptlint_proxy.protocols.openai_chat import OpenAIChat
+from promptlint_proxy.protocols.openai_completions import OpenAICompletions
+from promptlint_proxy.protocols.openai_responses import OpenAIResponses
+from promptlint_proxy.protocols.providers import find_provider
+from promptlint_proxy.protocols.unknown import Embeddings, Unknown
+
+PROTOCOLS: tuple[type[Protocol], ...] = (
+    OpenAIChat,
+    OpenAIResponses,
+    OpenAICompletions,
+    AnthropicMessages,
+    Embeddings,
+    Unknown,
+)
+
+_NO_CALL = re.compile(
+    r"(count[_-]tokens|:countTokens|/input_tokens|/tokenize|/detokenize|/apply-template|/render|/batches(/.*)?|/files"
+    r"|/uploads.*|/metrics|/health|/healthz|/ping|/reset_prefix_cache|/flush_cache|/cachedContents.*|/api/(show|tags|pull|ps)"
+    r"|count-tokens:rawPredict)$"
+)
+_ROUTES: tuple[tuple[re.Pattern[str], type[Protocol]], ...] = tuple(
+    (re.compile(pattern), protocol)
+    for pattern, protocol in (
+        (r"/(embeddings|embed|embed_all|rerank|api/embed|api/embeddings|moderations)$", Embeddings),
+        (r":(batchEmbedContents|embedContent|batchEmbedText|embedText)$", Embeddings),
+        (r"/publishers/anthropic/models/[^/]+:(rawPredict|streamRawPredict)$", AnthropicMessages),
+        (r"/messages$", AnthropicMessages),
+        (r"/(chat|agents)/completions$", OpenAIChat),
+        (r"/fim/completions$", OpenAICompletions),
+        (r"/completions$", OpenAICompletions),
+        (r"/responses(/compact)?$", OpenAIResponses),
+    )
+)
+_MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,200})"')
+
+
+def find(method: str, host: str, path: str, headers: Mapping[str, str], body: bytes | None = None) -> Protocol | None:
+    """The protocol of a request, with the provider that serves it.
+
+    None for what asks no model: other methods than POST, token counts, health checks, file uploads. A POST that nothing
+    tells about gives `Unknown`, which measures and reads nothing.
+    """
+    if method.upper() != "POST":
+        return None
+    path = path.partition("?")[0].rstrip("/")
+    if _NO_CALL.search(path):
+        return None
+    protocol = _by_path(path)
+    if protocol is None and body is not None:
+        protocol = _by_body(read_object(body) or {}, headers)
+    model = _MODEL.search(body) if body else None
+    provider = find_provider(host, path, headers, model[1].decode("utf-8", "replace") if model else "")
+    return _instance(protocol or Unknown, provider)
+
+
+def _by_path(path: str) -> type[Protocol] | None:
+    return next((protocol for pattern, protocol in _ROUTES if pattern.search(path)), None)
+
+
+def _by_body(body: Object, headers: Mapping[str, str]) -> type[Protocol] | None:
+    """Hints of section 6 of the wire facts, the most telling first."""
+    if "anthropic_version" in body or any(name.lower() == "anthropic-version" for name in headers):
+        return AnthropicMessages
+    if "messages" in body:
+        return OpenAIChat
+    if "input" in body and "model" in body:
+        return OpenAIResponses
+    return None
+
+
+@lru_cache(maxsize=256)
+def _instance(protocol: type[Protocol], provider: str) -> Protocol:
+    return protocol(provider)
