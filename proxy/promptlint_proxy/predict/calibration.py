@@ -1,0 +1,56 @@
+"""Reported prompt tokens ÷ our count, per model: local counts of models without a published tokenizer are estimates."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+
+from promptlint_core.exchange import Request
+
+_MOST_MODELS = 1_000
+_NEWEST_WEIGHT = 0.3
+_SMALLEST_TOKENS = 64
+"""Shorter prompts are mostly markup and would tell a wrong ratio."""
+_PLAUSIBLE = (0.4, 4.0)
+
+_NEWER_CLAUDE = re.compile(r"(opus|sonnet|haiku|fable|mythos)-(5|4[-.][789])")
+_CLAUDE_SCALE = 1.18
+"""tiktoken undercounts Claude by 15 to 20 % (anthropics/skills, July 2026)."""
+_NEWER_CLAUDE_SCALE = 1.18 * 1.3
+"""Tokenizers from Claude 4.7 on give about 30 % more tokens than those before."""
+
+
+class Calibration:
+    """Moving ratio per provider and model."""
+
+    def __init__(self) -> None:
+        self._ratios: OrderedDict[tuple[str, str], float] = OrderedDict()
+
+    def scale(self, request: Request, *, exact: bool) -> float:
+        """What to multiply our count with; 1 where it is exact and nothing was reported yet."""
+        known = self._ratios.get(_key(request))
+        if known is not None:
+            return known
+        if exact or "claude" not in (request.model or "").lower():
+            return 1.0
+        return _NEWER_CLAUDE_SCALE if _NEWER_CLAUDE.search(request.model or "") else _CLAUDE_SCALE
+
+    def learn(self, request: Request, counted: int, reported: int, *, exact: bool) -> None:
+        """Take a reported prompt length in. An exact count within 1 % stays as it is."""
+        if counted < _SMALLEST_TOKENS:
+            return
+        ratio = reported / counted
+        if not _PLAUSIBLE[0] <= ratio <= _PLAUSIBLE[1]:
+            return
+        key = _key(request)
+        before = self._ratios.get(key)
+        if exact and before is None and abs(ratio - 1) <= 0.01:
+            return
+        self._ratios[key] = ratio if before is None else before + _NEWEST_WEIGHT * (ratio - before)
+        self._ratios.move_to_end(key)
+        while len(self._ratios) > _MOST_MODELS:
+            self._ratios.popitem(last=False)
+
+
+def _key(request: Request) -> tuple[str, str]:
+    return request.provider, request.model or ""
