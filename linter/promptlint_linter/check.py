@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 
 from promptlint_core.cadence import Evidence
+from promptlint_linter.baseline import read_baseline, without_known
 from promptlint_linter.config import Config
-from promptlint_linter.files import Found, Target, find_files
+from promptlint_linter.decode import as_source, decode
+from promptlint_linter.files import Found, Target, find_files, shown_path
 from promptlint_linter.ignores import Patterns
 from promptlint_linter.lint_file import FileResult, unreadable
-from promptlint_linter.parallel import lint_all
+from promptlint_linter.parallel import lint_all, lint_one
 from promptlint_linter.reported import Reported, with_unique_fingerprints
 from promptlint_linter.selection import resolve, selected_rules
-from promptlint_linter.suppress import Suppression
+from promptlint_linter.sources.kinds import Kind, kind_of
+from promptlint_linter.sources.unit import Problem
 from promptlint_linter.suppressed import Suppressions
 from promptlint_rules.base import Severity
 
@@ -41,6 +45,8 @@ class Outcome:
 
     findings: tuple[Reported, ...]
     summary: Summary
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Text by path of what is not on disk: standard input."""
 
 
 def check(
@@ -55,6 +61,21 @@ def check(
     return conclude(found, results, config)
 
 
+def check_text(data: bytes, name: Path | None, config: Config) -> Outcome:
+    """Lint what came by standard input as if it were the file `name`."""
+    path = Path(os.path.abspath(name or "stdin.py"))  # noqa: PTH100 - the file need not exist
+    shown = shown_path(path) if name else "<stdin>"
+    kind = kind_of(PurePosixPath(path.as_posix()), explicit=True) or Kind.PROMPT
+    inside = path.is_relative_to(config.root)
+    relative = path.relative_to(config.root).as_posix() if inside else path.name
+    target = Target(path, shown, relative, kind, explicit=True)
+    decoded = decode(data, shown, python=kind is Kind.PYTHON)
+    if isinstance(decoded, Problem):
+        return conclude(Found((target,)), [FileResult(shown, (unreadable(decoded),))], config)
+    result = lint_one(as_source(decoded, shown), target, config)
+    return replace(conclude(Found((target,)), [result], config), texts={shown: decoded.text})
+
+
 def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Outcome:
     """Turn raw results into what is told."""
     raw = [unreadable(problem) for problem in found.problems]
@@ -66,12 +87,16 @@ def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Out
     kept += [told for finding in suppressions.complaints(policy.selected) if (told := policy.judge(finding))]
     visible = [finding for finding in kept if finding.severity.rank <= config.min_severity.rank]
     ordered = with_unique_fingerprints(sorted(visible, key=lambda finding: finding.order))
+    told = len(ordered)
+    if config.baseline:
+        ordered = without_known(ordered, read_baseline(config.root / config.baseline))
     summary = Summary(
         files=len(found.targets),
         files_read=sum(result.read for result in results),
         prompts=sum(result.prompts for result in results),
         findings=len(ordered),
         suppressed=suppressions.suppressed,
+        known=told - len(ordered),
     )
     return Outcome(tuple(ordered), summary)
 
@@ -89,7 +114,7 @@ class _Policy:
 
     def __init__(self, config: Config, targets: Iterable[Target]) -> None:
         self.selected = selected_rules(config.select, config.extend_select, config.ignore)
-        self._quiet = Patterns((*config.quiet, *config.extend_quiet))
+        self._quiet = Patterns((*config.quiet_files, *config.extend_quiet_files))
         self._per_file = [
             (Patterns([pattern]), frozenset(resolve(words, "per-file-ignores")))
             for pattern, words in config.per_file_ignores.items()
@@ -110,6 +135,3 @@ class _Policy:
         if any(self._quiet.match(relative) for relative in relatives):
             return replace(finding, severity=Severity.INFO)
         return finding
-
-
-__all__ = ["Outcome", "Progress", "Summary", "Suppression", "check", "conclude"]

@@ -41,8 +41,8 @@ class Config:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
-    quiet: tuple[str, ...] = DEFAULT_QUIET
-    extend_quiet: tuple[str, ...] = ()
+    quiet_files: tuple[str, ...] = DEFAULT_QUIET
+    extend_quiet_files: tuple[str, ...] = ()
     prompt_files: tuple[str, ...] = ()
     min_severity: Severity = Severity.WARNING
     min_confidence: Evidence = Evidence.NAMED
@@ -121,8 +121,8 @@ KEYS = (
     Key("exclude", "a list of strings", _strings, "patterns of files and folders that are not linted"),
     Key("extend-exclude", "a list of strings", _strings, "patterns in addition to `exclude`"),
     Key("respect-gitignore", "true or false", _boolean, "leave out what .gitignore files name"),
-    Key("quiet", "a list of strings", _strings, "patterns of files whose findings are lowered to info"),
-    Key("extend-quiet", "a list of strings", _strings, "patterns in addition to `quiet`"),
+    Key("quiet-files", "a list of strings", _strings, "patterns of files whose findings are lowered to info"),
+    Key("extend-quiet-files", "a list of strings", _strings, "patterns in addition to `quiet-files`"),
     Key("prompt-files", "a list of strings", _strings, "patterns of text files that are prompts whatever their name"),
     Key("min-severity", "error, warning or info", Severity, "the least severe findings that are shown"),
     Key("min-confidence", "proved or named", _confidence, "`proved` leaves out findings that rest on a name only"),

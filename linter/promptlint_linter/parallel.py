@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, TypeVar
 from promptlint_core.prompt import Place
 from promptlint_linter.config import Config
 from promptlint_linter.files import Target, python_files
-from promptlint_linter.lint_file import FileResult, lint_file, unreadable
-from promptlint_linter.sources.unit import Problem
+from promptlint_linter.lint_file import FileResult, lint_file, lint_source, unreadable
+from promptlint_linter.sources.unit import Problem, SourceFile
 
 if TYPE_CHECKING:
     from promptlint_linter.project import Project
@@ -41,6 +41,12 @@ def lint_all(targets: Sequence[Target], config: Config, progress: Progress | Non
     if processes == 1:
         return on_deep_stack(lambda: _lint_here(targets, roots, config, progress))
     return _lint_in_processes(targets, roots, config, processes, progress)
+
+
+def lint_one(source: SourceFile, target: Target, config: Config) -> FileResult:
+    """The result of text that need not be on disk, read as `target`."""
+    del config
+    return on_deep_stack(lambda: lint_source(source, target.kind, _project((target.path,)), explicit=True))
 
 
 def on_deep_stack(work: Callable[[], T]) -> T:

@@ -7,27 +7,56 @@ from typing import Any
 
 import click
 
-from promptlint_core import exit_status
+from promptlint_cli.options import flat, isolation_options, words_option
+
+FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--isolated", is_flag=True)
-@click.option("--min-severity", default=None)
-@click.option("--output-format", default=None)
-@click.option("--jobs", "-j", type=int, default=None)
-def command(paths: tuple[Path, ...], isolated: bool, **options: Any) -> int:  # noqa: FBT001
-    """Find prompts that break the prefix cache."""
-    from promptlint_linter.check import check
-    from promptlint_linter.config import BY_NAME, load_config, override
-    from promptlint_linter.output.formats import renderer
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@words_option("--select", "Rules to run: ids, prefixes such as KV1, names, or ALL.")
+@words_option("--extend-select", "Rules to run in addition.")
+@words_option("--ignore", "Rules not to run.")
+@words_option("--exclude", "Patterns of files and folders not to lint, instead of the configured ones.")
+@words_option("--extend-exclude", "Patterns of files and folders not to lint, in addition.")
+@click.option("--force-exclude", is_flag=True, help="Apply excludes to files named on the command line too.")
+@click.option("--respect-gitignore/--no-respect-gitignore", default=None, help="Leave out what git ignores.")
+@click.option("--min-severity", type=click.Choice(["error", "warning", "info"]), help="Least severe to show.")
+@click.option("--min-confidence", type=click.Choice(["proved", "named"]), help="Least sure to show.")
+@click.option("--output-format", type=click.Choice(FORMATS), help="Format of the findings.")
+@click.option("--output-file", "-o", type=click.Path(path_type=Path), help="Write the findings to this file.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@click.option("--fix", is_flag=True, help="Apply the safe fixes.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--baseline", type=click.Path(), help="Do not show the findings of this file.")
+@click.option("--write-baseline", type=click.Path(path_type=Path), help="Write all findings to this file as known.")
+@click.option("--stdin-filename", type=click.Path(path_type=Path), help="Name of what `-` reads from standard input.")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
+@click.option("--jobs", "-j", type=click.IntRange(0), help="Processes to use; 0: one per core.")
+@click.option("--cache/--no-cache", default=None, help="Keep results by content.")
+@isolation_options
+def command(paths: tuple[Path, ...], **options: Any) -> int:
+    """Find prompts that break the prefix cache, in the files below PATHS or, with `-`, in standard input."""
+    from promptlint_cli.checking import Wishes, run_check, run_watch
 
-    paths = paths or (Path(),)
-    config = load_config(paths[0], isolated=isolated)
+    wishes = Wishes(
+        paths=paths or (Path(),),
+        isolated=options.pop("isolated"),
+        config_file=options.pop("config_file"),
+        force_exclude=options.pop("force_exclude"),
+        output_file=options.pop("output_file"),
+        statistics=options.pop("statistics"),
+        fix=options.pop("fix"),
+        unsafe_fixes=options.pop("unsafe_fixes"),
+        diff=options.pop("diff"),
+        write_baseline=options.pop("write_baseline"),
+        stdin_filename=options.pop("stdin_filename"),
+        exit_zero=options.pop("exit_zero"),
+        settings={},
+    )
+    watch = options.pop("watch")
     for name, value in options.items():
-        if value is not None:
-            options[name] = BY_NAME[name.replace("_", "-")].read(value)
-    config = override(config, **options)
-    outcome = check(paths, config)
-    click.echo(renderer(config.output_format)(outcome))
-    return exit_status.FINDINGS if outcome.findings else exit_status.CLEAN
+        wishes.settings[name] = flat(value) if isinstance(value, tuple) else value
+    return run_watch(wishes) if watch else run_check(wishes)

@@ -1,0 +1,142 @@
+"""What `promptlint check` does with its options: lint, fix or show the difference, write, and tell by exit status."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from promptlint_cli.terminal import Progress, write
+from promptlint_core import exit_status
+from promptlint_core.cadence import Evidence
+from promptlint_core.errors import PromptlintError
+from promptlint_linter.baseline import write_baseline
+from promptlint_linter.check import Outcome, check, check_text
+from promptlint_linter.config import Config, load_config, override
+from promptlint_linter.fixes import FileFix, plan_fixes, write_fix
+from promptlint_linter.output import statistics
+from promptlint_linter.output.formats import renderer
+from promptlint_rules.base import Severity
+
+MOST_FIX_PASSES = 5
+"""A fix may make way for the next one; more passes than this would go round in circles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The options of `promptlint check` that are no settings of the configuration, and `settings`, which are."""
+
+    paths: tuple[Path, ...]
+    isolated: bool
+    config_file: str | None
+    force_exclude: bool
+    output_file: Path | None
+    statistics: bool
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+    write_baseline: Path | None
+    stdin_filename: Path | None
+    exit_zero: bool
+    settings: dict[str, Any]
+
+    @property
+    def from_stdin(self) -> bool:
+        return str(self.paths[0]) == "-"
+
+
+def effective_config(wishes: Wishes) -> Config:
+    """The configuration with the options of the command line over it."""
+    start = (wishes.stdin_filename or Path()) if wishes.from_stdin else wishes.paths[0]
+    file = Path(wishes.config_file) if wishes.config_file else None
+    config = load_config(start, isolated=wishes.isolated, config_file=file)
+    settings = dict(wishes.settings)
+    if settings.get("min_severity"):
+        settings["min_severity"] = Severity(settings["min_severity"])
+    if settings.get("min_confidence"):
+        settings["min_confidence"] = Evidence(settings["min_confidence"])
+    return override(config, **settings)
+
+
+def run_check(wishes: Wishes) -> int:
+    """One run; the exit status."""
+    if wishes.from_stdin and len(wishes.paths) > 1:
+        raise PromptlintError("`-` stands alone: standard input and files cannot be linted in one run")
+    config = effective_config(wishes)
+    stdin = sys.stdin.buffer.read() if wishes.from_stdin else None
+    if wishes.write_baseline:
+        everything = _lint(wishes, replace(config, baseline=None), stdin)
+        count = write_baseline(wishes.write_baseline, everything.findings)
+        click.echo(f"wrote {count:,} findings to {wishes.write_baseline}", err=True)
+        return exit_status.CLEAN
+    outcome = _lint(wishes, config, stdin)
+    if wishes.diff:
+        return _show_diff(wishes, outcome)
+    if wishes.fix:
+        if stdin is not None:
+            return _fix_stdin(wishes, outcome)
+        outcome = _fix_files(wishes, config, outcome)
+    render = statistics.render if wishes.statistics else renderer(config.output_format)
+    text = render(outcome)
+    if text or wishes.output_file:
+        write(text, wishes.output_file)
+    return exit_status.CLEAN if wishes.exit_zero or not outcome.findings else exit_status.FINDINGS
+
+
+def _lint(wishes: Wishes, config: Config, stdin: bytes | None) -> Outcome:
+    if stdin is not None:
+        return check_text(stdin, wishes.stdin_filename, config)
+    with Progress("Linting") as progress:
+        return check(wishes.paths, config, force_exclude=wishes.force_exclude, progress=progress)
+
+
+def _plan(wishes: Wishes, outcome: Outcome) -> tuple[FileFix, ...]:
+    return plan_fixes(outcome.findings, unsafe=wishes.unsafe_fixes, texts=dict(outcome.texts))
+
+
+def _show_diff(wishes: Wishes, outcome: Outcome) -> int:
+    fixes = _plan(wishes, outcome)
+    if fixes:
+        write("".join(fix.diff() for fix in fixes).rstrip("\n"), wishes.output_file)
+    return exit_status.FINDINGS if fixes and not wishes.exit_zero else exit_status.CLEAN
+
+
+def _fix_stdin(wishes: Wishes, outcome: Outcome) -> int:
+    fixes = _plan(wishes, outcome)
+    text = fixes[0].after if fixes else next(iter(outcome.texts.values()), "")
+    click.echo(text.encode(), nl=False)
+    left = len(outcome.findings) - sum(fix.fixes for fix in fixes)
+    return exit_status.FINDINGS if left and not wishes.exit_zero else exit_status.CLEAN
+
+
+def _fix_files(wishes: Wishes, config: Config, outcome: Outcome) -> Outcome:
+    count = 0
+    for _ in range(MOST_FIX_PASSES):
+        fixes = _plan(wishes, outcome)
+        if not fixes:
+            break
+        for fix in fixes:
+            write_fix(fix)
+            count += fix.fixes
+        outcome = _lint(wishes, config, None)
+    if count:
+        click.echo(f"fixed {count:,} {'finding' if count == 1 else 'findings'}", err=True)
+    return outcome
+
+
+def run_watch(wishes: Wishes) -> int:
+    """Lint, and lint again whenever a file below the paths changes, until interrupted."""
+    try:
+        from watchfiles import watch  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        raise PromptlintError("--watch needs the package watchfiles: pip install watchfiles") from error
+    if wishes.from_stdin:
+        raise PromptlintError("--watch watches files, not standard input")
+    run_check(wishes)
+    for _ in watch(*wishes.paths):
+        click.clear()
+        run_check(wishes)
+    return exit_status.CLEAN

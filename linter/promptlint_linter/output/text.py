@@ -1,0 +1,93 @@
+"""For people: the source line, a caret below the value, the way it takes into the prompt, and the fix that fits."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+
+from promptlint_linter.check import Outcome
+from promptlint_linter.excerpts import Excerpts
+from promptlint_linter.output.characters import without_control
+from promptlint_linter.reported import Reported
+from promptlint_rules.base import Severity
+
+COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+MOST_COLUMNS = 160
+"""Of a source line; a longer one is cut around the value."""
+
+
+def render(outcome: Outcome) -> str:
+    """Styled text; the writer takes the styles out where there is no terminal."""
+    excerpts = Excerpts(outcome.texts)
+    blocks = [_finding(finding, excerpts) for finding in outcome.findings]
+    return "\n\n".join([*blocks, _summary(outcome)])
+
+
+def _finding(finding: Reported, excerpts: Excerpts) -> str:
+    colour = COLOURS[finding.severity]
+    where = click.style(f"{without_control(finding.path)}:{finding.line}:{finding.column}", bold=True)
+    head = f"{where} {click.style(finding.severity.value, fg=colour, bold=True)} {finding.rule} [{finding.name}]"
+    lines = [head, f"  {without_control(finding.message)}"]
+    width = len(str(max([finding.line, *(step.line for step in finding.flow)])))
+    lines += _excerpt(finding, excerpts, width, colour)
+    margin = " " * width
+    if len(finding.flow) > 1:
+        for step in finding.flow:
+            place = click.style(f"{without_control(step.path)}:{step.line}", dim=True)
+            lines.append(f"  {margin} = {step.note}: {place}{_code(excerpts, step.path, step.line)}")
+    if finding.prompt and finding.prompt.tokens:
+        sender = f", sent by {finding.prompt.call}" if finding.prompt.call else ""
+        lines.append(f"  {margin} = prompt of {finding.prompt.tokens:,} known tokens{sender}")
+    if finding.advice:
+        lines.append(f"  {margin} = {click.style('help', fg='green')}: {without_control(finding.advice)}")
+    return "\n".join(lines)
+
+
+def _code(excerpts: Excerpts, path: str, line: int) -> str:
+    code = excerpts.line(path, line)
+    if not code or not code.strip():
+        return ""
+    short = without_control(code.strip())
+    return click.style("  " + (short if len(short) <= 70 else short[:69] + "…"), dim=True)
+
+
+def _excerpt(finding: Reported, excerpts: Excerpts, width: int, colour: str) -> list[str]:
+    code = excerpts.line(finding.path, finding.line)
+    if code is None:
+        return []
+    code = without_control(code.expandtabs(1))
+    start = min(finding.column - 1, len(code))
+    end = finding.end_column - 1 if finding.end_line == finding.line else len(code)
+    end = max(min(end, len(code)), start + 1)
+    cut = max(0, min(start - 20, len(code) - MOST_COLUMNS)) if len(code) > MOST_COLUMNS else 0
+    shown = ("…" if cut else "") + code[cut : cut + MOST_COLUMNS] + ("…" if len(code) > cut + MOST_COLUMNS else "")
+    shift = start - cut + bool(cut)
+    carets = "^" * min(end - start, MOST_COLUMNS - (start - cut))
+    bar = click.style("|", dim=True)
+    return [
+        f"  {' ' * width} {bar}",
+        f"  {click.style(f'{finding.line:>{width}}', dim=True)} {bar} {shown.rstrip()}",
+        f"  {' ' * width} {bar} {' ' * shift}{click.style(carets, fg=colour, bold=True)}",
+    ]
+
+
+def _summary(outcome: Outcome) -> str:
+    counts = Counter(finding.severity for finding in outcome.findings)
+    told = [_plural(counts[level], level.value) for level in Severity if counts[level]]
+    summary = outcome.summary
+    found = "Found " + ", ".join(told) if told else click.style("All clear", fg="green")
+    aside = [f"{summary.suppressed} suppressed"] if summary.suppressed else []
+    aside += [f"{summary.known} known"] if summary.known else []
+    aside += (
+        [_plural(sum(f.fix is not None for f in outcome.findings), "fix", "fixes") + " with --fix"]
+        if any(finding.fix for finding in outcome.findings)
+        else []
+    )
+    looked = f"{_plural(summary.prompts, 'prompt')} in {_plural(summary.files, 'file')}"
+    return f"{found}: {looked}" + (f" ({', '.join(aside)})" if aside else "") + "."
+
+
+def _plural(count: int, word: str, words: str = "") -> str:
+    plural = words or ("infos" if word == "info" else f"{word}s")
+    return f"{count:,} {word if count == 1 else plural}"
