@@ -165,6 +165,8 @@ class Response:
     """The vendor's own reason for a miss (`diagnostics.cache_miss_reason`, `prompt_cache_diagnostics`)."""
     engine_hit_tokens: int | None = None
     notes: tuple[str, ...] = ()
+    tools_known: bool = False
+    """Whether it was told which tools were called: without, an empty `tool_calls` of an unread answer says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

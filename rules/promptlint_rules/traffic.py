@@ -126,6 +126,8 @@ class Kind(StrEnum):
     """History condensed in one large step: an event, not a fault."""
     NEWEST = "newest"
     """The requests' own newest text: differs as it should."""
+    SMALL_EDIT = "small-edit"
+    """Only white space, punctuation or case differ."""
     UNKNOWN = "unknown"
 
 
@@ -280,20 +282,6 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """Another group whose text is almost this one's."""
-
-    group: str
-    exchange: int
-    shared_tokens: int
-    """Tokens that both hold, anywhere."""
-    prefix_tokens: int
-    """Tokens that a cache can share as it is."""
-    path: str
-    char_offset: int
-
-
-@dataclass(frozen=True, slots=True)
 class Traffic:
     """The newest exchange and what came before it, oldest first, bounded."""
 
@@ -311,7 +299,6 @@ class Traffic:
     policy: Policy = field(default_factory=Policy)
     counts: Counts = field(default_factory=Counts)
     memory: Memory = field(default_factory=Memory)
-    near: tuple[Near, ...] = ()
     utc_offset_s: int = 0
     """Of the server's clock, for its midnight."""
 

@@ -1,0 +1,77 @@
+"""`promptlint replay`: the analysis of the proxy over recorded traffic."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from promptlint_core import exit_status
+
+if TYPE_CHECKING:
+    from promptlint_proxy.replay.run import ReplayResult
+
+_FORMATS = ("jsonl", "har", "flows", "litellm", "langfuse", "openai-batch", "vllm-log")
+
+
+@click.command("replay", short_help="Analyse recorded traffic.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--isolated", is_flag=True, help="Ignore configuration files.")
+@click.option(
+    "--pairs",
+    type=click.Choice(["told", "all"]),
+    default="told",
+    show_default=True,
+    help="Comparisons told: with the predecessor, or every pair of up to 50 requests.",
+)
+@click.option(
+    "--min-severity",
+    type=click.Choice(["info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="Leave out findings below this level.",
+)
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(_FORMATS), help="Format of the files (default: recognised).")
+@click.option("--provider", help="Who serves, where host and path do not tell: vllm, sglang, llamacpp, anthropic …")
+def command(
+    files: tuple[Path, ...],
+    isolated: bool,
+    pairs: str,
+    min_severity: str,
+    output_format: str,
+    form: str | None,
+    provider: str | None,
+) -> int:
+    """Analyse recorded traffic: what a prefix cache could and did give back, and what stopped it.
+
+    FILES are JSON lines (one request with `t`, `path`, `headers`, `request`, `usage`, `response` a line), HAR files,
+    mitmproxy flows, LiteLLM and Langfuse exports, OpenAI batch files or vLLM request logs.
+    """
+    from promptlint_proxy.analysis import AnalysisSettings
+    from promptlint_proxy.replay.run import read_all, replay
+    from promptlint_rules.base import Severity
+
+    del isolated
+    exchanges, unreadable, _ = read_all(files, form, provider)
+    for entry in unreadable:
+        click.echo(f"promptlint: {entry.place}: {entry.sentence}", err=True)
+    result = replay(exchanges, AnalysisSettings(), all_pairs=pairs == "all", unreadable=unreadable)
+    _tell(result, Severity(min_severity), output_format)
+    shown = any(f.severity.rank <= Severity(min_severity).rank for f in result.findings)
+    return exit_status.FINDINGS if shown else exit_status.CLEAN
+
+
+def _tell(result: ReplayResult, least: object, output_format: str) -> None:
+    from promptlint_proxy.replay.json_output import render_json
+    from promptlint_rules.base import Severity
+
+    assert isinstance(least, Severity)
+    if output_format == "json":
+        click.echo(json.dumps(render_json(result, least), ensure_ascii=False, indent=1))
+        return
+    from promptlint_proxy.replay.text_output import render_text
+
+    click.echo(render_text(result, least))

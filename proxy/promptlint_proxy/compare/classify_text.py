@@ -1,0 +1,174 @@
+"""The kind of the difference between two versions of one text: tools' descriptions, system text, an early message."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from promptlint_core.cadence import Origin
+from promptlint_proxy.compare.context import kind_of_context, surroundings
+from promptlint_proxy.compare.spans import Middle, changes_within_a_day, middle_of, spans_of
+from promptlint_rules.traffic import Kind, Relation, Span
+
+_ATTRIBUTION = re.compile(r"^\s*x-[a-z-]*(?:billing|attribution)[a-z-]*:|(?:^|[;\s])cch=[0-9a-f]+", re.I)
+_FRAMEWORK_SENTENCE = re.compile(r"the current (?:time|date(?: and time)?) is\s*$|current date and time:?\s*$", re.I)
+_LABELLED = re.compile(r"^\s*(?:[-*]\s+)?([A-Za-z][\w /-]{0,24}?)\s*(?:\d+)?\s*[:>]", re.M)
+_EXAMPLE_WORDS = re.compile(r"\b(?:few[- ]?shots?|examples?|shots|demonstrations?|samples?)\b", re.I)
+_LIST_BORDER = re.compile(r"\s*[,;|\n]\s*")
+_APART_CHARS = 200
+"""A typed value this far ahead of the next difference is a difference of its own."""
+_BLOCK_CHARS = 300
+_NAME_CHARS = 60
+_LEAST_ITEMS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    kind: Kind
+    detail: str
+    spans: tuple[Span, ...]
+
+
+def judge_text(earlier: str, later: str, relation: Relation) -> Judged:
+    """The kind of the difference between two versions of one text."""
+    if _ATTRIBUTION.search(earlier[:400]) and _ATTRIBUTION.search(later[:400]):
+        return Judged(Kind.ATTRIBUTION, "", spans_of(earlier, later))
+    middle = middle_of(earlier, later)
+    old, new = earlier[middle.start : middle.end_earlier], later[middle.start : middle.end_later]
+    reordered = _reordered(earlier, later, middle)
+    if reordered:
+        kind = Kind.EXAMPLES if _are_examples(earlier, later, middle) else Kind.ITEM_ORDER
+        return Judged(kind, reordered, (Span(old, new, middle.start, Origin.ORDER),))
+    if equal_json_around(earlier, later, middle.start):
+        return Judged(Kind.JSON_BYTES, json_detail(old, new), (Span(old, new, middle.start, Origin.ORDER),))
+    if _plain(old) == _plain(new):
+        return Judged(Kind.SMALL_EDIT, "white space or punctuation", (Span(old, new, middle.start),))
+    spans = spans_of(earlier, later)
+    typed = _typed_kind(earlier, later, spans, relation)
+    if typed is not None:
+        return Judged(*typed, spans)
+    if _are_examples(earlier, later, middle):
+        return Judged(Kind.EXAMPLES, "other examples", spans)
+    first = spans[0]
+    kind = kind_of_context(earlier, later, first.offset, old, new)
+    if kind is Kind.IDENTITY and relation is Relation.LINE:
+        kind = None
+    return Judged(kind or _by_shape(old, new, relation), "", spans)
+
+
+def _typed_kind(
+    earlier: str, later: str, spans: tuple[Span, ...], relation: Relation
+) -> tuple[Kind, str] | None:
+    """The kind when typed values make up the difference, or its first part by itself."""
+    first = spans[0]
+    total = sum(len(span.earlier) + len(span.later) for span in spans)
+    same = sum(len(span.earlier) + len(span.later) for span in spans if span.origin is first.origin)
+    gap = spans[1].offset - first.offset - len(first.later) if len(spans) > 1 else _APART_CHARS
+    if same < 0.8 * total and gap < _APART_CHARS:
+        return None
+    if first.origin is Origin.CLOCK:
+        finest = next((s for s in spans if changes_within_a_day(s)), first)
+        if _FRAMEWORK_SENTENCE.search(later[max(0, first.offset - 60) : first.offset]):
+            return Kind.FRAMEWORK_CLOCK, finest.detail
+        return Kind.CLOCK, finest.detail
+    context = kind_of_context(earlier, later, first.offset, first.earlier, first.later)
+    if first.origin is Origin.RANDOM:
+        of_session = relation is Relation.GROUP and context is Kind.IDENTITY
+        return (Kind.IDENTITY, "an id") if of_session else (Kind.RANDOM, first.detail)
+    if first.origin is Origin.IDENTITY:
+        return Kind.IDENTITY, first.detail
+    if first.origin is Origin.STATE:
+        if context is Kind.TASK and relation is Relation.LINE:
+            context = Kind.STATE
+        if context is Kind.IDENTITY and relation is Relation.LINE:
+            context = Kind.STATE
+        return context or Kind.STATE, "a number"
+    return None
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+def _by_shape(old: str, new: str, relation: Relation) -> Kind:
+    """The kind of a span whose context says nothing: by who sent it and how long it is."""
+    longest = max(len(old), len(new))
+    if relation is not Relation.GROUP:
+        return Kind.RETRIEVAL if min(len(old), len(new)) > _BLOCK_CHARS else Kind.STATE
+    if longest > _BLOCK_CHARS:
+        return Kind.RETRIEVAL
+    names = all(_is_name(text) for text in (old, new))
+    return Kind.IDENTITY if longest <= _NAME_CHARS and names else Kind.TASK
+
+
+def _is_name(text: str) -> bool:
+    words = [word for word in re.split(r"[^\w'@.-]+", text) if word]
+    return bool(words) and all(word[:1].isupper() or not word[:1].isalpha() or "@" in word for word in words)
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip(" \t\"'[]{}()") for item in _LIST_BORDER.split(text) if item.strip(" \t\"'[]{}()")]
+
+
+def _reordered(earlier: str, later: str, middle: Middle) -> str:
+    """`6 lines` when the middles hold the same items in another order; empty when they do not."""
+    for border, name in (("\n", "lines"), (",;|", "items")):
+        old = _widened(earlier, middle.start, middle.end_earlier, border)
+        new = _widened(later, middle.start, middle.end_later, border)
+        items_old, items_new = _items(old), _items(new)
+        if items_old != items_new and len(items_old) >= _LEAST_ITEMS and Counter(items_old) == Counter(items_new):
+            return f"{len(items_old)} {name}"
+    return ""
+
+
+def _widened(text: str, start: int, end: int, borders: str) -> str:
+    """A run of text widened to the next list border or line end on both sides."""
+    stops = set(borders) | {"\n"}
+    while start > 0 and text[start - 1] not in stops:
+        start -= 1
+    while end < len(text) and text[end] not in stops and (end == 0 or text[end - 1] not in stops):
+        end += 1
+    return text[start:end]
+
+
+def _are_examples(earlier: str, later: str, middle: Middle) -> bool:
+    """Whether both middles are made of blocks with the same few labels again and again: question and answer."""
+    old = _widened(earlier, middle.start, middle.end_earlier, "\n")
+    new = _widened(later, middle.start, middle.end_later, "\n")
+    labels = []
+    for text in (old, new):
+        counted = Counter(label.strip().lower() for label in _LABELLED.findall(text))
+        labels.append({label for label, times in counted.items() if times >= 2})
+    if len(labels[0] & labels[1]) >= 2 and labels[0] == labels[1]:
+        return True
+    around = surroundings(later, middle.start)
+    named = (*around.tags[:1], around.heading, around.label)
+    return any(_EXAMPLE_WORDS.search(name.replace("_", " ")) for name in named) and len(new) > _NAME_CHARS
+
+
+def equal_json_around(earlier: str, later: str, at: int) -> bool:
+    """Whether a JSON value that spans a place reads as equal data on both sides, whatever the order of keys."""
+    decoder = json.JSONDecoder()
+    tried = 0
+    for start in range(min(at, len(earlier) - 1, len(later) - 1), -1, -1):
+        if later[start] not in "{[" or earlier[start] != later[start]:
+            continue
+        tried += 1
+        if tried > 30 or at - start > 50_000:
+            return False
+        try:
+            old, end_old = decoder.raw_decode(earlier, start)
+            new, end_new = decoder.raw_decode(later, start)
+        except (ValueError, RecursionError):
+            continue
+        if min(end_old, end_new) > at:
+            return bool(old == new)
+    return False
+
+
+def json_detail(old: str, new: str) -> str:
+    """Whether white space or the order of keys makes the difference."""
+    squeezed = re.sub(r"\s+", "", old) == re.sub(r"\s+", "", new)
+    return "white space" if squeezed else "key order"

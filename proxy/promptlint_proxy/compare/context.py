@@ -1,0 +1,184 @@
+"""What the words around a differing span say that it is: the tag it stands in, its label, the heading above it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from promptlint_rules.traffic import Kind
+
+_LABEL_CHARS = 90
+_HEADING_REACH_CHARS = 4000
+"""A heading this far above still names the block that a span stands in."""
+
+
+def _words(text: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z])(?:{text})(?![a-z])")
+
+
+_SUMMARY = _words(r"summar(?:y|ies|i[sz]ed)(?: so far)?|recap|conversation so far|condensed|earlier (?:talk|conversation)")
+
+_VOCABULARY: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (Kind.SUMMARY, _SUMMARY),
+    (
+        Kind.ENVIRONMENT,
+        _words(
+            r"env|environment|system info\w*|cwd|working (?:directory|dir|folder)|current (?:directory|dir|folder)|pwd"
+            r"|git(?: status| branch| diff| log| state)?|branch|commits?|untracked|modified|staged|repo(?:sitory)?(?: state"
+            r"| map| structure)?|hostname|host|machine|node|platform|os|kernel|shell|uptime|load average|cpu|memory usage"
+            r"|disk|free space|file ?list|files?|file tree|tree|directory|directories|dir|listing|folder|project structure"
+            r"|open (?:files|tabs|windows)|clipboard|workspace path|python version|pid|processes"
+        ),
+    ),
+    (
+        Kind.RETRIEVAL,
+        _words(
+            r"contexts?|passages?|documents?|docs?|retriev\w+|search results?|results?|memor(?:y|ies)|recall\w*|knowledge"
+            r"(?: base)?|sources?|snippets?|excerpts?|evidence|articles?|chunks?|references?|relevant\w*|facts|notes"
+            r"|background|faqs?|tickets like this|similar"
+        ),
+    ),
+    (
+        Kind.STATE,
+        _words(
+            r"steps?|iterations?|rounds?|attempts?|turns?|budget|remaining|left|used|spent|progress|todos?|to-do|tasks? list"
+            r"|plan|status|state|phase|stage|mode|counter|count|score|cart|basket|queue|tokens?|percent|balance|inventory"
+            r"|checklist|completed|pending|so far"
+        ),
+    ),
+    (
+        Kind.IDENTITY,
+        _words(
+            r"users?|username|customer|client|member|patient|student|employee|caller|visitor|person|guest|owner|tenant"
+            r"|org(?:anisation|anization)?|workspace|company|team|account|session(?: id)?|conversation(?: id)?|thread|chat"
+            r"(?: id)?|talking (?:to|with)|speaking (?:to|with)|chatting with|talk (?:to|with)|assist(?:ing|ant (?:of|to|for))"
+            r"|helping|serving|on behalf of|your name is|name|named|e-?mail|phone|locale|time ?zone|profile|dear|hello|card"
+            r"|signed in|logged in|role"
+        ),
+    ),
+    (
+        Kind.TASK,
+        _words(
+            r"tasks?|jobs?|goals?|objectives?|quer(?:y|ies)|questions?|requests?|topics?|missions?|assignments?|instructions?"
+            r"|problem|prompt|input|ask|wants?|asks?|asked|issue|subject|today's|order"
+        ),
+    ),
+)
+"""Tried in this order on each piece of context, nearest context first."""
+
+_OPEN_TAG = re.compile(r"<([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
+_CLOSE_TAG = re.compile(r"</([A-Za-z][\w:-]{0,40})>")
+_HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+(?P<mark>.{1,80})|(?P<colon>[^\n:]{1,60}):|\[(?P<square>[^\]\n]{1,60})\]"
+                      r"|(?:\*\*|=+|-{2,})[ \t]*(?P<bold>[^*=\n]{1,60}?)[ \t]*(?:\*\*|=+|-{2,}):?)[ \t]*$", re.M)  # fmt: skip
+
+_LINE_LABEL = re.compile(r"[\s>*-]*([^\n:.]{1,60}):")
+_LAST_LABEL = re.compile(r"([^\n:.;,|(\[{]{1,60})[:=]\s*[^:=]*$")
+
+_PATHS = re.compile(r"^(?:\s?[MADRCU?!]{1,2}\s+\S+|[-dl][rwx-]{9}|(?:/|~/|\./|[A-Za-z]:\\)[\w./\\ -]+|[\w./-]+\.\w{1,5})\s*$")
+_CHECKBOX = re.compile(r"\[[ xX~-]\]|[✓✔✗☐☑]")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The names that stand over a place of a text, nearest first."""
+
+    tags: tuple[str, ...]
+    label: str
+    """The words before it in its own line."""
+    line_label: str
+    """What its line begins with, up to a colon."""
+    heading: str
+    """The nearest heading above it with no empty line in between a paragraph of prose."""
+
+
+def enclosing_tags(text: str, at: int) -> tuple[str, ...]:
+    """Tags that are open at a place, innermost first.
+
+    >>> enclosing_tags("<a><b>x</b> here", 12)
+    ('a',)
+    """
+    open_tags: list[str] = []
+    events = sorted(
+        [(m.start(), 1, m.group(1)) for m in _OPEN_TAG.finditer(text, 0, at)]
+        + [(m.start(), 0, m.group(1)) for m in _CLOSE_TAG.finditer(text, 0, at)]
+    )
+    for _place, opens, name in events:
+        if opens:
+            open_tags.append(name)
+        elif name in open_tags:
+            while open_tags.pop() != name:
+                pass
+    return tuple(reversed(open_tags))
+
+
+def surroundings(text: str, at: int) -> Surroundings:
+    """What stands over a place: open tags, the line's own beginning, the heading above."""
+    line_start = text.rfind("\n", 0, at) + 1
+    label = text[max(line_start, at - _LABEL_CHARS) : at]
+    opening = _LINE_LABEL.match(text, line_start, at)
+    heading = ""
+    for match in _HEADING.finditer(text, max(0, line_start - _HEADING_REACH_CHARS), line_start):
+        heading = next((name for name in match.groups() if name), "")
+        if "\n\n" in text[match.end() : line_start].strip("\n") and match.group("mark") is None:
+            heading = ""
+    return Surroundings(enclosing_tags(text, at), label, opening.group(1) if opening else "", heading)
+
+
+def kind_of_context(earlier: str, later: str, at: int, span_earlier: str, span_later: str) -> Kind | None:
+    """What the context of a differing span says that it is; None where it says nothing.
+
+    Nearest first: words inside an innermost tag, the label in its line, the heading above, then the text itself.
+    """
+    around = surroundings(later, at)
+    for words in _contexts(around):
+        kind = _kind_of_words(words)
+        if kind is not None:
+            return kind
+    del earlier
+    return kind_of_text(span_earlier, span_later)
+
+
+def _contexts(around: Surroundings) -> Iterator[str]:
+    sentence = re.split(r"[.!?]\s", around.label)[-1]
+    if around.tags:
+        yield _spoken(around.tags[0])
+    named = _LAST_LABEL.search(sentence)
+    if named:
+        yield _spoken(named.group(1))
+    yield _spoken(around.line_label)
+    if sentence.strip():
+        yield _spoken(sentence)
+    yield _spoken(around.heading)
+    for tag in around.tags[1:]:
+        yield _spoken(tag)
+
+
+def _spoken(name: str) -> str:
+    """`sessionContext` and `session-context` as words."""
+    return re.sub(r"[_\W]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower().strip()
+
+
+def _kind_of_words(words: str) -> Kind | None:
+    """The kind whose word stands last: it is nearest to the value."""
+    best: tuple[int, Kind] | None = None
+    for kind, pattern in _VOCABULARY:
+        last = max((match.end() for match in pattern.finditer(words)), default=-1)
+        if last >= 0 and (best is None or last > best[0]):
+            best = (last, kind)
+    return best[1] if best else None
+
+
+def kind_of_text(*texts: str) -> Kind | None:
+    """What differing text says of itself: file lists, check lists."""
+    lines = [line for text in texts for line in text.splitlines() if line.strip()]
+    if lines and sum(bool(_PATHS.match(line)) for line in lines) >= 0.6 * len(lines):
+        return Kind.ENVIRONMENT
+    if any(_CHECKBOX.search(line) for line in lines):
+        return Kind.STATE
+    return None
+
+
+def mentions_summary(text: str) -> bool:
+    """Whether the beginning of a text calls itself a summary of earlier talk."""
+    return _SUMMARY.search(text[:200].lower()) is not None
