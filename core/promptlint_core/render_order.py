@@ -25,7 +25,10 @@ class RenderOrder(StrEnum):
 _TOOLS_FIRST_MODEL = re.compile(
     r"(^|[/.:@~])(claude|anthropic\.|chatgpt|codex|computer-use|gpt-(?!oss|j\b|neo|2\b)|ft:gpt|o[134](-|$)|amazon\.nova|nova-)"
 )
-_TOOLS_FIRST_PROVIDERS = frozenset({"openai", "azure", "anthropic"})
+_OPEN_MODEL = re.compile(
+    r"gpt-oss|gpt-j|gpt-neo|llama|mistral|mixtral|codestral|deepseek|qwen|minimax|kimi|glm|gemma|phi-|command|nemotron|jamba"
+)
+_TOOLS_FIRST_PROVIDERS = frozenset({"openai", "azure", "anthropic", "bedrock"})
 
 
 def render_order(model: str | None, provider: str = "unknown") -> RenderOrder:
@@ -37,6 +40,6 @@ def render_order(model: str | None, provider: str = "unknown") -> RenderOrder:
     ('system-first', 'system-first')
     """
     name = (model or "").lower()
-    if provider in _TOOLS_FIRST_PROVIDERS and "gpt-oss" not in name:
+    if provider in _TOOLS_FIRST_PROVIDERS and not _OPEN_MODEL.search(name):
         return RenderOrder.TOOLS_FIRST
     return RenderOrder.TOOLS_FIRST if _TOOLS_FIRST_MODEL.search(name) else RenderOrder.SYSTEM_FIRST

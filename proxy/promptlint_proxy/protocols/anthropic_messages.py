@@ -99,7 +99,6 @@ class AnthropicMessages(Protocol):
             _take_message({**as_object(event.get("delta")), "usage": event.get("usage")}, answer)
         elif kind == "message_stop":
             answer.kind = "stop"
-            answer.take_usage(event.get("amazon-bedrock-invocationMetrics"))
         elif kind == "ping":
             answer.kind = "ping"
         elif kind == "error":

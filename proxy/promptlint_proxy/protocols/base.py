@@ -17,7 +17,7 @@ from promptlint_proxy.protocols.framing.event_stream import FrameSplitter
 from promptlint_proxy.protocols.framing.json_array import ArraySplitter
 from promptlint_proxy.protocols.framing.ndjson import LineSplitter
 from promptlint_proxy.protocols.framing.sse import SseSplitter
-from promptlint_proxy.protocols.json_text import Object, read_object
+from promptlint_proxy.protocols.json_text import Object, read_json, read_object
 
 
 def find_header(headers: Mapping[str, str], name: str) -> str:
@@ -119,7 +119,7 @@ class Protocol(ABC):
 
     def read_response(self, body: bytes, head: ResponseHead) -> Response:
         answer = Answer(self.name, self.provider)
-        parsed = read_object(body)
+        parsed = _read_response_object(body)
         if head.status >= 400:
             answer.fail(parsed, head.status, find_header(head.headers, "x-amzn-errortype"))
         elif parsed is None:
@@ -149,23 +149,39 @@ class Protocol(ABC):
                 return EventReader(self, head, ArraySplitter())
         return WholeReader(self, head)
 
-    streams_arrays: bool = False
+    streams_arrays: ClassVar[bool] = False
     """A JSON array that is written piece by piece is a stream of this protocol."""
 
 
+_SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_LONGEST_SSE_START_BYTES = 6
+
+
 class WholeReader:
-    """Keeps a body that is no stream and reads it at its end."""
+    """Keeps a body that is no stream and reads it at its end; server-sent events under another name are seen."""
 
     def __init__(self, protocol: Protocol, head: ResponseHead) -> None:
         self._protocol = protocol
         self._head = head
         self._body = bytearray()
+        self._events: EventReader | None = None
+        self._sniffed = head.status >= 400
 
-    def feed(self, chunk: bytes, at: float) -> list[StreamEvent]:  # noqa: ARG002
+    def feed(self, chunk: bytes, at: float) -> list[StreamEvent]:
+        if self._events is not None:
+            return self._events.feed(chunk, at)
         self._body += chunk
-        return []
+        if self._sniffed or len(self._body) < _LONGEST_SSE_START_BYTES:
+            return []
+        self._sniffed = True
+        if not self._body.startswith(_SSE_STARTS):
+            return []
+        self._events = EventReader(self._protocol, self._head, SseSplitter())
+        return self._events.feed(bytes(self._body), at)
 
-    def finish(self, at: float) -> Response:  # noqa: ARG002
+    def finish(self, at: float) -> Response:
+        if self._events is not None:
+            return self._events.finish(at)
         return self._protocol.read_response(bytes(self._body), self._head)
 
 
@@ -228,6 +244,17 @@ class EventReader:
             answer.note(f"an event of the stream could not be read ({type(error).__name__})")
         if len(events) == count:
             events.append(StreamEvent(at, False, answer.choice, kind=answer.kind))
+
+
+def _read_response_object(body: bytes) -> Object | None:
+    """The object of a response, also where it is the one entry of a list (TGI's root path)."""
+    try:
+        value = read_json(body)
+    except ValueError:
+        return None
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, dict) else None
 
 
 def _signed(head: RequestHead) -> bool:

@@ -8,11 +8,20 @@ from functools import lru_cache
 
 from promptlint_proxy.protocols.anthropic_messages import AnthropicMessages
 from promptlint_proxy.protocols.base import Protocol
+from promptlint_proxy.protocols.bedrock_converse import BedrockConverse
+from promptlint_proxy.protocols.bedrock_invoke import BedrockInvoke
+from promptlint_proxy.protocols.cohere import CohereChat
+from promptlint_proxy.protocols.gemini import GeminiGenerateContent
+from promptlint_proxy.protocols.gemini_interactions import GeminiInteractions
 from promptlint_proxy.protocols.json_text import Object, read_object
+from promptlint_proxy.protocols.llamacpp_completion import LlamacppCompletion
+from promptlint_proxy.protocols.ollama import OllamaChat, OllamaGenerate
 from promptlint_proxy.protocols.openai_chat import OpenAIChat
 from promptlint_proxy.protocols.openai_completions import OpenAICompletions
 from promptlint_proxy.protocols.openai_responses import OpenAIResponses
 from promptlint_proxy.protocols.providers import find_provider
+from promptlint_proxy.protocols.sglang_generate import SglangGenerate
+from promptlint_proxy.protocols.tgi import TgiGenerate
 from promptlint_proxy.protocols.unknown import Embeddings, Unknown
 
 PROTOCOLS: tuple[type[Protocol], ...] = (
@@ -20,6 +29,16 @@ PROTOCOLS: tuple[type[Protocol], ...] = (
     OpenAIResponses,
     OpenAICompletions,
     AnthropicMessages,
+    GeminiGenerateContent,
+    GeminiInteractions,
+    BedrockConverse,
+    BedrockInvoke,
+    OllamaChat,
+    OllamaGenerate,
+    CohereChat,
+    LlamacppCompletion,
+    SglangGenerate,
+    TgiGenerate,
     Embeddings,
     Unknown,
 )
@@ -35,12 +54,30 @@ _ROUTES: tuple[tuple[re.Pattern[str], type[Protocol]], ...] = tuple(
         (r"/(embeddings|embed|embed_all|rerank|api/embed|api/embeddings|moderations)$", Embeddings),
         (r":(batchEmbedContents|embedContent|batchEmbedText|embedText)$", Embeddings),
         (r"/publishers/anthropic/models/[^/]+:(rawPredict|streamRawPredict)$", AnthropicMessages),
+        (r"/model/[^/]+/converse(-stream)?$", BedrockConverse),
+        (r"/model/[^/]+/invoke(-with-response-stream)?$", BedrockInvoke),
+        (r":(generateContent|streamGenerateContent)$", GeminiGenerateContent),
+        (r"/interactions$", GeminiInteractions),
+        (r"/api/chat$", OllamaChat),
+        (r"/api/generate$", OllamaGenerate),
         (r"/messages$", AnthropicMessages),
         (r"/(chat|agents)/completions$", OpenAIChat),
         (r"/fim/completions$", OpenAICompletions),
         (r"/completions$", OpenAICompletions),
         (r"/responses(/compact)?$", OpenAIResponses),
+        (r"/v[12]/chat$", CohereChat),
+        (r"/completion$", LlamacppCompletion),
+        (r"/generate_stream$", TgiGenerate),
     )
+)
+_HINTS: tuple[tuple[frozenset[str], type[Protocol]], ...] = (
+    (frozenset({"contents"}), GeminiGenerateContent),
+    (frozenset({"messages", "inferenceConfig"}), BedrockConverse),
+    (frozenset({"messages", "toolConfig"}), BedrockConverse),
+    (frozenset({"inputs", "parameters"}), TgiGenerate),
+    (frozenset({"text", "sampling_params"}), SglangGenerate),
+    (frozenset({"input_ids", "sampling_params"}), SglangGenerate),
+    (frozenset({"prompt", "n_predict"}), LlamacppCompletion),
 )
 _MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,200})"')
 
@@ -57,6 +94,10 @@ def find(method: str, host: str, path: str, headers: Mapping[str, str], body: by
     if _NO_CALL.search(path):
         return None
     protocol = _by_path(path)
+    if protocol is None and path.endswith("/generate"):
+        # two engines share this path: their bodies differ
+        protocol = _by_body(read_object(body) or {}, headers) if body else None
+        protocol = protocol or TgiGenerate
     if protocol is None and body is not None:
         protocol = _by_body(read_object(body) or {}, headers)
     model = _MODEL.search(body) if body else None
@@ -72,9 +113,13 @@ def _by_body(body: Object, headers: Mapping[str, str]) -> type[Protocol] | None:
     """Hints of section 6 of the wire facts, the most telling first."""
     if "anthropic_version" in body or any(name.lower() == "anthropic-version" for name in headers):
         return AnthropicMessages
+    for keys, protocol in _HINTS:
+        if keys <= body.keys():
+            return protocol
     if "messages" in body:
-        return OpenAIChat
-    if "input" in body and "model" in body:
+        options = body.get("options")
+        return OllamaChat if isinstance(options, dict) and "num_predict" in options else OpenAIChat
+    if "model" in body and "input" in body:
         return OpenAIResponses
     return None
 

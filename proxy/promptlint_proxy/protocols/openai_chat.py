@@ -19,7 +19,7 @@ from promptlint_proxy.protocols.prompt_builder import OPENAI_LIFE_S, Entry, Prom
 from promptlint_proxy.protocols.routing import read_routing_key, read_salt
 
 HEAD_ROLES = frozenset({"system", "developer"})
-_REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 
 
 class OpenAIChat(Protocol):
@@ -37,7 +37,7 @@ class OpenAIChat(Protocol):
             elif part is Part.SYSTEM:
                 for index in range(first):
                     read_message(builder, messages[index], index, Part.SYSTEM)
-                _read_documents(builder, body)
+                read_documents(builder, body)
             else:
                 for index in range(first, len(messages)):
                     read_message(builder, messages[index], index, Part.MESSAGES)
@@ -143,7 +143,8 @@ def read_message(builder: PromptBuilder, message: Any, index: int, part: Part) -
     message = as_object(message)
     role = as_text(message.get("role"))
     builder.add_head((PieceKind.ROLE, f"{path}.role", role), part, index, role)
-    builder.add_head((PieceKind.NAME, f"{path}.name", as_text(message.get("name"))), part, index, role)
+    for key in ("name", "tool_name"):
+        builder.add_head((PieceKind.NAME, f"{path}.{key}", as_text(message.get(key))), part, index, role)
     reasoning = _read_reasoning(message, path)
     if reasoning:
         builder.add_block(reasoning, part, index, role)
@@ -189,7 +190,7 @@ def _read_reasoning(message: Object, path: str) -> list[Entry]:
     return []
 
 
-def _read_documents(builder: PromptBuilder, body: Object) -> None:
+def read_documents(builder: PromptBuilder, body: Object) -> None:
     """Documents that the chat template renders: vLLM, SGLang, Cohere."""
     for index, document in enumerate(as_list(body.get("documents"))):
         text = document if isinstance(document, str) else compact(document)

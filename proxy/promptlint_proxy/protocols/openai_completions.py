@@ -19,7 +19,7 @@ from promptlint_proxy.protocols.routing import read_routing_key, read_salt
 
 _SERVER_BOUND = {"openai": 16, "azure": 16, "vllm": 16, "sglang": 16}
 """Tokens that a request without a bound gets; hosts that document none are not listed."""
-_UNTOLD = "the prompt is given as token ids: its text is not known, its token count is exact"
+UNTOLD_TEXT = "the prompt is given as token ids: its text is not known, its token count is exact"
 
 
 class OpenAICompletions(Protocol):
@@ -45,7 +45,7 @@ class OpenAICompletions(Protocol):
             parameters=read_parameters(body, model, self.provider),
             routing_key=read_routing_key(body, head.headers, self.provider),
             salt=read_salt(body, self.provider),
-            notes=(_UNTOLD,) if _holds_ids(body.get("prompt")) else (),
+            notes=(UNTOLD_TEXT,) if _holds_ids(body.get("prompt")) else (),
         )
 
     def read_answer(self, body: Object, answer: Answer) -> None:

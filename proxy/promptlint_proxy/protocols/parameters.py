@@ -58,6 +58,7 @@ _ENGINE: _Table = {
     "lora_path": (),
     "template": (),
     "raw": (False,),
+    "options.num_ctx": (),
 }
 
 _CLAUDE = re.compile(r"claude|anthropic\.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from promptlint_proxy.protocols.framing.sse import MAX_EVENT_BYTES
 
+_TELLING = re.compile(rb'["\\{}]')
 _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b'"\\{}'
 
 
@@ -21,12 +23,16 @@ class ArraySplitter:
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         start = 0
-        for at, byte in enumerate(chunk):
+        literal = 0 if self._escaped else -1
+        self._escaped = False
+        for match in _TELLING.finditer(chunk):
+            at = match.start()
+            byte = chunk[at]
+            if at == literal:  # behind a backslash
+                continue
             if self._in_string:
-                if self._escaped:
-                    self._escaped = False
-                elif byte == _BACKSLASH:
-                    self._escaped = True
+                if byte == _BACKSLASH:
+                    literal = at + 1
                 elif byte == _QUOTE:
                     self._in_string = False
             elif byte == _QUOTE:
@@ -41,6 +47,7 @@ class ArraySplitter:
                     self._object += chunk[start : at + 1]
                     yield bytes(self._object)
                     self._object.clear()
+        self._escaped = self._in_string and bool(chunk) and literal == len(chunk)
         if self._depth:
             self._object += chunk[start:]
         if len(self._object) > MAX_EVENT_BYTES:
