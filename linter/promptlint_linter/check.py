@@ -8,17 +8,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from promptlint_core.cadence import Evidence
+from promptlint_core.errors import PromptlintError
 from promptlint_linter.baseline import read_baseline, without_known
 from promptlint_linter.config import Config
-from promptlint_linter.decode import as_source, decode
+from promptlint_linter.decode import as_source, decode, read_source
+from promptlint_linter.file_result import FileResult
 from promptlint_linter.files import Found, Target, find_files, shown_path
 from promptlint_linter.ignores import Patterns
-from promptlint_linter.lint_file import FileResult, unreadable
-from promptlint_linter.parallel import lint_all, lint_one
+from promptlint_linter.lint_file import MOST_BYTES, unreadable
+from promptlint_linter.neighbours import project_modules
+from promptlint_linter.parallel import lint_all, lint_one, on_deep_stack
 from promptlint_linter.reported import Reported, with_unique_fingerprints
 from promptlint_linter.selection import resolve, selected_rules
+from promptlint_linter.session import Session
 from promptlint_linter.sources.kinds import Kind, kind_of
-from promptlint_linter.sources.unit import Problem
+from promptlint_linter.sources.read import read_unit
+from promptlint_linter.sources.unit import Problem, SourceUnit
 from promptlint_linter.suppressed import Suppressions
 from promptlint_rules.base import Severity
 
@@ -57,7 +62,7 @@ def check(
     Raises PromptlintError for a path that does not exist or a rule that is unknown.
     """
     found = find_files(paths, config, force_exclude=force_exclude)
-    results = lint_all(found.targets, config, progress)
+    results = lint_all(found.targets, project_modules(found.targets, config), config, progress)
     return conclude(found, results, config)
 
 
@@ -72,8 +77,27 @@ def check_text(data: bytes, name: Path | None, config: Config) -> Outcome:
     decoded = decode(data, shown, python=kind is Kind.PYTHON)
     if isinstance(decoded, Problem):
         return conclude(Found((target,)), [FileResult(shown, (unreadable(decoded),))], config)
-    result = lint_one(as_source(decoded, shown), target, config)
+    modules = project_modules((target,), config) if path.parent.is_dir() else ()
+    result = lint_one(as_source(decoded, shown), target, modules, config)
     return replace(conclude(Found((target,)), [result], config), texts={shown: decoded.text})
+
+
+def read_file(path: Path, config: Config) -> SourceUnit:
+    """The prompts and calls of one file, unjudged.
+
+    Raises PromptlintError for a file that does not exist or that no reader fits.
+    """
+    if not path.is_file():
+        raise PromptlintError(f"{path}: no such file")
+    targets = find_files([path], config).targets
+    if not targets:
+        raise PromptlintError(f"{path}: no reader for this kind of file")
+    target = targets[0]
+    source = read_source(target.path, target.shown, MOST_BYTES)
+    if isinstance(source, Problem):
+        return SourceUnit(target.shown, problems=(source,))
+    session = Session(project_modules(targets, config), replace(config, cache=False))
+    return on_deep_stack(lambda: read_unit(source, target.kind, session, explicit=True))
 
 
 def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Outcome:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -211,3 +212,20 @@ def override(config: Config, **options: Any) -> Config:
     given = {name: value for name, value in options.items() if value is not None}
     names = {name.replace("_", "-"): f"--{name.replace('_', '-')}" for name in given}
     return dataclasses.replace(config, **given, origins={**config.origins, **names})
+
+
+def told_values(config: Config) -> Iterator[tuple[Key, str, str]]:
+    """Each key with its value as TOML and where the value came from."""
+    for key in KEYS:
+        value = getattr(config, key.field)
+        yield key, _as_toml(value), config.origins.get(key.name, "default")
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(k))} = {_as_toml(item)}" for k, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_as_toml, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else json.dumps(str(value or ""), ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -152,8 +152,3 @@ class _Finder:
             kind = Kind.PROMPT
         if kind is not None:
             self.targets[key] = Target(path, shown_path(path), relative, kind, explicit)
-
-
-def python_files(targets: Iterable[Target]) -> tuple[Path, ...]:
-    """The Python files among the targets: what a project's index starts from."""
-    return tuple(target.path for target in targets if target.kind is Kind.PYTHON)

@@ -72,7 +72,7 @@ def _compatible(path: str, fixes: Sequence[Fix]) -> tuple[list[Edit], int]:
 
 def _overlap(one: Edit, other: Edit) -> bool:
     (start, end), (other_start, other_end) = _span(one), _span(other)
-    return start < other_end and other_start < end or start == other_start
+    return (start < other_end and other_start < end) or start == other_start
 
 
 def _span(edit: Edit) -> tuple[tuple[int, int], tuple[int, int]]:

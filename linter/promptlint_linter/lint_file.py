@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,67 +11,64 @@ from promptlint_core.cadence import Evidence
 from promptlint_core.prompt import Call, Place, Prompt
 from promptlint_linter import gate
 from promptlint_linter.decode import read_source
+from promptlint_linter.file_result import FileResult
 from promptlint_linter.reported import Reported, from_finding
 from promptlint_linter.sources.kinds import Kind
 from promptlint_linter.sources.read import read_unit
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
-from promptlint_linter.suppress import Suppression, find_suppressions
+from promptlint_linter.suppress import find_suppressions
 from promptlint_rules.base import Finding, Rule, Severity
 from promptlint_rules.registry import RULES
 from promptlint_rules.tool.unreadable_file import UnreadableFile
 
 if TYPE_CHECKING:
     from promptlint_linter.files import Target
-    from promptlint_linter.project import Project
+    from promptlint_linter.session import Session
 
 MOST_BYTES = 100_000_000
 """A larger file is not even looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
-    """What one file gave, before anything is selected, lowered or suppressed."""
-
-    path: str
-    findings: tuple[Reported, ...] = ()
-    suppressions: tuple[Suppression, ...] = ()
-    prompts: int = 0
-    read: bool = False
-    """False when the gate turned the file away or it could not be decoded."""
-
-
-def lint_file(target: Target, project: Project, max_file_bytes: int) -> FileResult:
-    """Judge one file by all rules."""
+def lint_file(target: Target, session: Session) -> FileResult:
+    """Judge one file by all rules, or find what was said of the same content before."""
     source = read_source(target.path, target.shown, MOST_BYTES)
     if isinstance(source, Problem):
         return FileResult(target.shown, (unreadable(source),))
-    if len(source.text) > max_file_bytes and gate.may_hold_prompt(source.text):
-        message = (
-            f"{len(source.text) / 1e6:.1f} MB of text skipped: more than max-file-bytes ({max_file_bytes / 1e6:.1f} MB)"
+    return lint_source(source, target, session)
+
+
+def lint_source(source: SourceFile, target: Target, session: Session) -> FileResult:
+    """Judge decoded text by all rules, as the content of `target`."""
+    if target.kind is Kind.PYTHON and not gate.may_hold_prompt(source.text):
+        problem = syntax_problem(source) if target.explicit else None
+        return FileResult(
+            source.path, (unreadable(problem),) if problem else (), find_suppressions(source.text, target.kind)
         )
-        skipped = unreadable(Problem(Place(target.shown, 1), message))
-        return FileResult(target.shown, (replace(skipped, severity=Severity.WARNING),))
-    return lint_source(source, target.kind, project, explicit=target.explicit)
-
-
-def lint_source(source: SourceFile, kind: Kind, project: Project, *, explicit: bool = False) -> FileResult:
-    """Judge decoded text by all rules."""
-    if kind is Kind.PYTHON and not gate.may_hold_prompt(source.text):
-        problem = syntax_problem(source) if explicit else None
-        return FileResult(source.path, (unreadable(problem),) if problem else ())
+    if len(source.text) > session.max_file_bytes:
+        return FileResult(source.path, (_too_large(source, session.max_file_bytes),))
+    kept = session.kept(source, target)
+    if kept is not None:
+        return kept
     try:
-        unit = read_unit(source, kind, project, explicit=explicit)
-    except (Exception, RecursionError) as error:
+        unit = read_unit(source, target.kind, session, explicit=target.explicit)
+    except Exception as error:
         return FileResult(source.path, (_crash(source.path, "the reader", error),), read=True)
-    findings = [unreadable(problem) for problem in unit.problems]
-    findings += judge(unit)
-    return FileResult(
+    findings = [*map(unreadable, unit.problems), *judge(unit)]
+    result = FileResult(
         source.path,
         tuple(sorted(findings, key=lambda finding: finding.order)),
-        find_suppressions(source.text, kind),
+        find_suppressions(source.text, target.kind),
         len(unit.prompts),
         read=True,
     )
+    session.keep(source, target, result)
+    return result
+
+
+def _too_large(source: SourceFile, max_file_bytes: int) -> Reported:
+    size, most = len(source.text) / 1e6, max_file_bytes / 1e6
+    message = f"{size:.1f} MB of text skipped: more than max-file-bytes ({most:.1f} MB)"
+    return replace(unreadable(Problem(Place(source.path, 1), message)), severity=Severity.WARNING)
 
 
 def judge(unit: SourceUnit) -> Iterator[Reported]:
@@ -85,7 +82,7 @@ def judge(unit: SourceUnit) -> Iterator[Reported]:
                     yield from_finding(_with_call(finding, prompt, callers))
             for call in unit.calls:
                 yield from map(from_finding, rule.check_call(call))
-        except (Exception, RecursionError) as error:
+        except Exception as error:
             yield _crash(unit.path, f"rule {rule.id}", error)
 
 

@@ -9,18 +9,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from promptlint_core.prompt import Place
 from promptlint_linter.config import Config
-from promptlint_linter.files import Target, python_files
-from promptlint_linter.lint_file import FileResult, lint_file, lint_source, unreadable
+from promptlint_linter.file_result import FileResult
+from promptlint_linter.files import Target
+from promptlint_linter.lint_file import lint_file, lint_source, unreadable
+from promptlint_linter.session import Session
 from promptlint_linter.sources.unit import Problem, SourceFile
-
-if TYPE_CHECKING:
-    from promptlint_linter.project import Project
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -33,20 +31,20 @@ STACK_BYTES = 512 * 1024 * 1024
 RECURSION_LIMIT = 10_000
 
 
-def lint_all(targets: Sequence[Target], config: Config, progress: Progress | None = None) -> list[FileResult]:
-    """The result of each file, in the order of `targets`."""
+def lint_all(
+    targets: Sequence[Target], roots: Sequence[Path], config: Config, progress: Progress | None = None
+) -> list[FileResult]:
+    """The result of each file, in the order of `targets`; `roots` are the Python files of the project."""
     wanted = config.jobs or os.cpu_count() or 1
     processes = max(min(wanted, len(targets) // LEAST_FILES_FOR_A_PROCESS), 1)
-    roots = python_files(targets)
     if processes == 1:
-        return on_deep_stack(lambda: _lint_here(targets, roots, config, progress))
-    return _lint_in_processes(targets, roots, config, processes, progress)
+        return on_deep_stack(lambda: _lint_here(targets, Session(roots, config), progress))
+    return _Pool(roots, config, processes).lint(targets, progress)
 
 
-def lint_one(source: SourceFile, target: Target, config: Config) -> FileResult:
+def lint_one(source: SourceFile, target: Target, roots: Sequence[Path], config: Config) -> FileResult:
     """The result of text that need not be on disk, read as `target`."""
-    del config
-    return on_deep_stack(lambda: lint_source(source, target.kind, _project((target.path,)), explicit=True))
+    return on_deep_stack(lambda: lint_source(source, target, Session(roots, config)))
 
 
 def on_deep_stack(work: Callable[[], T]) -> T:
@@ -74,53 +72,52 @@ def on_deep_stack(work: Callable[[], T]) -> T:
     return done[0]
 
 
-def _lint_here(
-    targets: Sequence[Target], roots: Sequence[Path], config: Config, progress: Progress | None
-) -> list[FileResult]:
-    project = _project(tuple(roots))
+def _lint_here(targets: Sequence[Target], session: Session, progress: Progress | None) -> list[FileResult]:
     results = []
     for number, target in enumerate(targets, 1):
-        results.append(lint_file(target, project, config.max_file_bytes))
+        results.append(lint_file(target, session))
         if progress:
             progress(number, len(targets))
     return results
 
 
-def _lint_in_processes(
-    targets: Sequence[Target],
-    roots: Sequence[Path],
-    config: Config,
-    processes: int,
-    progress: Progress | None,
-) -> list[FileResult]:
-    results: dict[str, FileResult] = {}
-    with ProcessPoolExecutor(processes, _context()) as pool:
-        chunks = list(_chunks(targets, processes * CHUNKS_PER_PROCESS))
-        waiting: dict[Future[list[FileResult]], Sequence[Target]] = {
-            pool.submit(_lint_chunk, chunk, tuple(roots), config.max_file_bytes): chunk for chunk in chunks
-        }
+class _Pool:
+    """Processes that lint chunks of files, each with a session of its own."""
+
+    def __init__(self, roots: Sequence[Path], config: Config, processes: int) -> None:
+        self._start = (tuple(roots), config)
+        self._processes = processes
+
+    def lint(self, targets: Sequence[Target], progress: Progress | None) -> list[FileResult]:
+        results: dict[Path, FileResult] = {}
         lost: list[Target] = []
-        for future in as_completed(waiting):
-            chunk = waiting[future]
+        with self._executor(self._processes) as pool:
+            chunks = _chunks(targets, self._processes * CHUNKS_PER_PROCESS)
+            waiting: dict[Future[list[FileResult]], Sequence[Target]] = {
+                pool.submit(_lint_chunk, chunk): chunk for chunk in chunks
+            }
+            for future in as_completed(waiting):
+                chunk = waiting[future]
+                try:
+                    results.update(zip((target.path for target in chunk), future.result(), strict=True))
+                except BrokenProcessPool:
+                    lost += chunk
+                if progress:
+                    progress(len(results), len(targets))
+        results.update((target.path, self._lint_alone(target)) for target in lost)
+        return [results[target.path] for target in targets]
+
+    def _lint_alone(self, target: Target) -> FileResult:
+        """Lint a file of a chunk whose process died in a process of its own: only the culprit is lost, and told."""
+        with self._executor(1) as pool:
             try:
-                results.update(zip((str(target.path) for target in chunk), future.result(), strict=True))
+                return pool.submit(_lint_chunk, (target,)).result()[0]
             except BrokenProcessPool:
-                lost += chunk
-            if progress:
-                progress(len(results), len(targets))
-    for target in lost:
-        results[str(target.path)] = _lint_alone(target, roots, config.max_file_bytes)
-    return [results[str(target.path)] for target in targets]
+                message = "the reader's process died on this file; please report it"
+                return FileResult(target.shown, (unreadable(Problem(Place(target.shown, 1), message)),))
 
-
-def _lint_alone(target: Target, roots: Sequence[Path], max_file_bytes: int) -> FileResult:
-    """Lint a file of a chunk whose process died, in a process of its own: the culprit is told, the others are read."""
-    with ProcessPoolExecutor(1, _context()) as pool:
-        try:
-            return pool.submit(_lint_chunk, (target,), tuple(roots), max_file_bytes).result()[0]
-        except BrokenProcessPool:
-            message = "the reader's process died on this file; please report it"
-            return FileResult(target.shown, (unreadable(Problem(Place(target.shown, 1), message)),))
+    def _executor(self, processes: int) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(processes, _context(), initializer=_start_process, initargs=self._start)
 
 
 def _chunks(targets: Sequence[Target], count: int) -> Iterator[Sequence[Target]]:
@@ -129,16 +126,16 @@ def _chunks(targets: Sequence[Target], count: int) -> Iterator[Sequence[Target]]
     return (targets[start : start + size] for start in range(0, len(targets), size))
 
 
-@cache
-def _project(roots: tuple[Path, ...]) -> Project:
-    from promptlint_linter.project import Project  # brings libcst
-
-    return Project(roots)
+_sessions: list[Session] = []
+"""The session of a worker process."""
 
 
-def _lint_chunk(chunk: Sequence[Target], roots: tuple[Path, ...], max_file_bytes: int) -> list[FileResult]:
-    project = _project(roots)
-    return on_deep_stack(lambda: [lint_file(target, project, max_file_bytes) for target in chunk])
+def _start_process(roots: tuple[Path, ...], config: Config) -> None:
+    _sessions[:] = [Session(roots, config)]
+
+
+def _lint_chunk(chunk: Sequence[Target]) -> list[FileResult]:
+    return on_deep_stack(lambda: _lint_here(chunk, _sessions[0], None))
 
 
 def _context() -> multiprocessing.context.BaseContext:

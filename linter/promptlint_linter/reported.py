@@ -1,4 +1,4 @@
-"""A finding as it is told: flat, without the prompt itself, ready to be written, cached and passed between processes."""
+"""A finding as it is told: flat, without its prompt, ready to be written, cached and passed between processes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,10 @@ from promptlint_rules.tool.unused_suppression import UnusedSuppression
 
 
 class Suppressions:
-    """The comments of all files of a run. A finding is silenced where it is read, where its prompt stands, or on its way."""
+    """The comments of all files of a run.
+
+    A finding is silenced where it is read, where its prompt stands, and at every step between the two.
+    """
 
     def __init__(self, by_path: Mapping[str, tuple[Suppression, ...]]) -> None:
         self._by_path = by_path

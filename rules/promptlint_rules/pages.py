@@ -43,7 +43,7 @@ def page_of(rule: type[Rule]) -> Page:
     text = inspect.cleandoc(rule.__doc__ or "")
     head, *parts = re.split(r"^## +(.+?) *$", text, flags=re.MULTILINE)
     sections = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
-    return Page(rule, head.strip(), sections, text)
+    return Page(rule, head.strip().split("\n\n")[0], sections, text)
 
 
 def sides(rule: type[Rule]) -> str:

@@ -5,6 +5,12 @@ from __future__ import annotations
 COMMANDS: dict[str, str] = {
     "check": "Find prompts that break the prefix cache in source (the default command).",
     "replay": "Analyse recorded traffic: what the cache could and did give back, and what stopped it.",
+    "show": "Show prompts as strips of segments, with the place where a cache stops.",
+    "rule": "Print the page of a rule.",
+    "rules": "List all rules.",
+    "config": "Show the effective configuration and where each value came from.",
+    "completion": "Print the completion script of a shell.",
+    "kv": "KV memory of a model: bytes per token and request, and what fits on a GPU.",
     "docs": "Write the generated pages of the documentation.",
 }
 """Name of a command to its one-line help. The command is the object `command` in the module of that name."""

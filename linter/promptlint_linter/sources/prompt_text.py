@@ -17,7 +17,8 @@ INSTRUCTION = re.compile(
 """Text that speaks to a model. `You are receiving this mail because` is none."""
 CHAT_TEMPLATE = re.compile(r"\{%-?\s*for \w+ in (?:loop_)?messages\b")
 FOREIGN = re.compile(
-    r"(?i)<!doctype html|<html\b|<body\b|<div\b|<table\b|^\s*server\s*\{|^\s*FROM \S+|^#!/|^\s*(?:import|package|#include) ",
+    r"(?i)<!doctype html|<html\b|<body\b|<div\b|<table\b|^\s*server\s*\{|^\s*FROM \S+|^#!/"
+    r"|^\s*(?:import|package|#include) ",
     re.MULTILINE,
 )
 """Pages, configurations and code that are made from templates too."""

@@ -8,19 +8,19 @@ from promptlint_linter.sources.kinds import Kind
 from promptlint_linter.sources.unit import SourceFile, SourceUnit
 
 if TYPE_CHECKING:
-    from promptlint_linter.project import Project
+    from promptlint_linter.session import Session
 
 
-def read_unit(source: SourceFile, kind: Kind, project: Project, *, explicit: bool = False) -> SourceUnit:
+def read_unit(source: SourceFile, kind: Kind, session: Session, *, explicit: bool = False) -> SourceUnit:
     """Prompts and calls of one decoded file."""
     if kind is Kind.PYTHON:
         from promptlint_linter.sources import python
 
-        return python.read(source, project)
+        return python.read(source, session.project)
     if kind is Kind.NOTEBOOK:
         from promptlint_linter.sources import notebooks
 
-        return notebooks.read(source, project)
+        return notebooks.read(source, session.project)
     if kind is Kind.TEMPLATE:
         from promptlint_linter.sources import jinja
 

@@ -1,0 +1,1 @@
+"""Prompts as strips to scale: what changes how often, and where a cache stops."""
