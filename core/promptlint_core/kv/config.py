@@ -72,26 +72,42 @@ def geometry_from_config(config: Mapping[str, object], *, name: str = "", source
         intermediate=fields.integer(*_INTERMEDIATE),
         parameters=parameters,
         weights_bytes=count_weights_bytes(fields, parameters, element_bytes),
-        attention=describe(layers),
+        attention=describe(layers, shape.heads),
         source=source,
         notes=tuple(_notes(fields, shape)),
     )
 
 
-def describe(layers: Sequence[Layer]) -> str:
-    """The kinds of attention and how many layers have each, for people: `GQA, 10 full + 52 sliding (1,024)`."""
+def describe(layers: Sequence[Layer], heads: int | None) -> str:
+    """The kinds of cache, how many layers have each and what a token is there, for people.
+
+    `GQA: 10 full 16×128 + 52 sliding (1,024) 16×128`.
+    """
     counted = Counter(cache for layer in layers for cache in layer.attention)
-    words: Counter[str] = Counter()
-    for cache, number in counted.items():
-        window = f" ({cache.window_tokens:,})" if cache.window_tokens is not None else ""
-        kind = f"{cache.span}{window}"
-        if cache.compress_ratio > 1:
-            kind = f"1:{cache.compress_ratio} compressed"
-        words["MLA" if cache.latent and cache.span is Span.FULL and cache.compress_ratio == 1 else kind] += number
-    states = Counter(layer.state.kind for layer in layers if layer.state is not None)
+    words = Counter({_words(cache): number for cache, number in counted.items()})
+    states = Counter(f"{layer.state.kind} state" for layer in layers if layer.state is not None)
     empty = sum(1 for layer in layers if not layer.attention and layer.state is None)
-    parts = [f"{number} {kind}" for kind, number in (words + states).items()]
-    return " + ".join(parts) + (f", {empty} without a cache of their own" if empty else "")
+    parts = " + ".join(f"{number} {kind}" for kind, number in (words + states).items())
+    return _head_sharing(counted, heads) + parts + (f", {empty} without a cache of their own" if empty else "")
+
+
+def _words(cache: AttentionCache) -> str:
+    span = f"{cache.span} ({cache.window_tokens:,})" if cache.window_tokens is not None else str(cache.span)
+    if cache.compress_ratio > 1:
+        span = f"1:{cache.compress_ratio} compressed"
+    width = f"{cache.k_dim}" if cache.k_dim == cache.v_dim or not cache.v_dim else f"({cache.k_dim} + {cache.v_dim})"
+    index = f" with a {cache.index_dim}-wide index" if cache.index_dim else ""
+    return f"{span} {'latent ' if cache.latent else f'{cache.kv_heads}×'}{width}{index}"
+
+
+def _head_sharing(counted: Counter[AttentionCache], heads: int | None) -> str:
+    """`MHA: `, `GQA: `, `MQA: ` or `MLA: `, where one word fits the model."""
+    if any(cache.latent for cache in counted):
+        return "MLA: "
+    most = max((cache.kv_heads for cache in counted), default=0)
+    if not most or heads is None:
+        return ""
+    return "MHA: " if most >= heads else "MQA: " if most == 1 else "GQA: "
 
 
 @dataclass(frozen=True, slots=True)

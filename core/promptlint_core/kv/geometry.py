@@ -96,6 +96,8 @@ class Parameters:
     """All weights of all routed experts of all layers; 0: a dense model."""
     experts: int = 0
     experts_per_token: int = 0
+    tied: bool = False
+    """The output head is the embedding: the total counts it once."""
 
 
 @dataclass(frozen=True, slots=True)

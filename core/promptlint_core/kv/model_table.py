@@ -157,14 +157,13 @@ def _from_row(row: Mapping[str, str]) -> Geometry:
             f"{row['model']} is in the table, but its shape is not known completely ({row['notes']}); "
             "give its config.json"
         ) from None
-    notes = (*geometry.notes, *([row["notes"]] if row["notes"] else []))
     if geometry.parameters is None and row["params_total_B"]:
         total = int(float(row["params_total_B"]) * 1e9)
         active = int(float(row["params_active_B"]) * 1e9) if row["params_active_B"] else total
         embedding = (geometry.vocab or 0) * (geometry.hidden or 0)
         parameters = Parameters(total, active, embedding, embedding)
         geometry = replace(geometry, parameters=parameters, weights_bytes=total * geometry.element_bytes)
-    return replace(geometry, notes=notes)
+    return geometry
 
 
 def _from_folder(path: Path) -> Geometry:

@@ -53,7 +53,7 @@ def count_parameters(fields: Fields, layers: Sequence[Layer]) -> Parameters | No
         routed += experts
     experts, chosen = widths.experts, widths.experts_per_token
     active = dense + (routed * chosen // experts if experts else 0)
-    return Parameters(dense + routed, active, embedding, embedding, routed, experts, chosen)
+    return Parameters(dense + routed, active, embedding, embedding, routed, experts, chosen, tied)
 
 
 def count_weights_bytes(fields: Fields, parameters: Parameters | None, element_bytes: int) -> int | None:
