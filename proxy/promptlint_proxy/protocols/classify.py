@@ -93,15 +93,13 @@ def find(method: str, host: str, path: str, headers: Mapping[str, str], body: by
     path = path.partition("?")[0].rstrip("/")
     if _NO_CALL.search(path):
         return None
-    protocol = _by_path(path)
-    if protocol is None and path.endswith("/generate"):
-        # two engines share this path: their bodies differ
-        protocol = _by_body(read_object(body) or {}, headers) if body else None
-        protocol = protocol or TgiGenerate
-    if protocol is None and body is not None:
-        protocol = _by_body(read_object(body) or {}, headers)
     model = _MODEL.search(body) if body else None
     provider = find_provider(host, path, headers, model[1].decode("utf-8", "replace") if model else "")
+    protocol = _by_path(path)
+    if protocol is None and body is not None:
+        protocol = _by_body(read_object(body) or {}, headers)
+    if protocol is None and path.endswith("/generate"):
+        protocol = SglangGenerate if provider == "sglang" else TgiGenerate
     return _instance(protocol or Unknown, provider)
 
 

@@ -22,6 +22,8 @@ class ArraySplitter:
     _escaped: bool = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
+        if not chunk:
+            return
         start = 0
         literal = 0 if self._escaped else -1
         self._escaped = False
@@ -47,7 +49,7 @@ class ArraySplitter:
                     self._object += chunk[start : at + 1]
                     yield bytes(self._object)
                     self._object.clear()
-        self._escaped = self._in_string and bool(chunk) and literal == len(chunk)
+        self._escaped = self._in_string and literal == len(chunk)
         if self._depth:
             self._object += chunk[start:]
         if len(self._object) > MAX_EVENT_BYTES:
