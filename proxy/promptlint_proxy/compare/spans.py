@@ -47,7 +47,7 @@ def _inside_word(a: str, at: int, b: str, at_b: int | None = None) -> bool:
 
 
 def _joined(left: str, right: str) -> bool:
-    return (left.isalnum() or left == "_") and (right.isalnum() or right == "_")
+    return left.isalnum() and right.isalnum()
 
 
 def spans_of(earlier: str, later: str) -> tuple[Span, ...]:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.prompt import Prompt
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.order.law import finding, violations
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import across, behind, leading, of_pair
 
 
 class ClockFirst(Rule):
@@ -66,6 +68,24 @@ class ClockFirst(Rule):
         return reply.choices[0].message.content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "It is 17:42:08."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Where is it?"}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "It is 17:42:17."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "And now?"}]}}
+    ```
+
     ## Limits
     A clock that reaches the prompt through a container, a database or another process is not followed. A value that
     only its name speaks for (`current_time`) is told as a warning.
@@ -88,4 +108,15 @@ class ClockFirst(Rule):
                 if by_day
                 else "move it to the end of the newest user message, cut it to the date, or offer it as a tool",
                 severity=Severity.INFO if by_day else None,
+            )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.CLOCK):
+            by_day = pair.detail == "to the day"
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}: a clock value {pair.detail} changes {across(pair)}; {behind(pair)}",
+                severity=Severity.INFO if by_day else None,
+                precision=pair.detail,
             )

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.order.law import finding, violations
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import across, behind, leading, of_pair
 
 
 class CounterFirst(Rule):
@@ -64,6 +66,26 @@ class CounterFirst(Rule):
             messages.append({"role": "assistant", "content": reply.choices[0].message.content})
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "[Step 1 of 30]"},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Tidy up."}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "[Step 2 of 30]"},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Tidy up."},
+      {"role": "assistant", "content": "Shelf one is done."},
+      {"role": "user", "content": "Go on."}]}}
+    ```
+
     ## Limits
     A counter that is read from another object is told by its name alone.
     """
@@ -81,3 +103,8 @@ class CounterFirst(Rule):
                 message=f"`{segment.expression}` changes at every step, ahead of {violation.behind}",
                 advice="append it as the newest message instead",
             )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.STATE):
+            what = "a counter" if pair.detail == "a number" else "live state"
+            yield of_pair(type(self), pair, f"{pair.place}: {what} changes {across(pair)}; {behind(pair)}")

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.order.law import finding, violations
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import across, behind, leading, of_pair
 
 
 class EnvironmentFirst(Rule):
@@ -73,6 +75,26 @@ class EnvironmentFirst(Rule):
         return reply.choices[0].message.content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "<env>cwd: /srv/shop</env>"},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Fix it."}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "<env>cwd: /srv/shop/tests</env>"},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Fix it."},
+      {"role": "assistant", "content": "Done."},
+      {"role": "user", "content": "Test it."}]}}
+    ```
+
     ## Limits
     A snapshot taken once per process or session is told only when its flow shows that it is taken for each call.
     """
@@ -89,4 +111,12 @@ class EnvironmentFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` reads the environment for each call, ahead of {violation.behind}",
                 advice="freeze it for the session, put it behind the stable text, or offer it as a tool",
+            )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.ENVIRONMENT):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}, inside an environment block that is taken anew {across(pair)}; {behind(pair)}",
             )

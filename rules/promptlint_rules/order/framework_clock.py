@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Cadence, Evidence
 from promptlint_core.prompt import Call
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import behind, leading, of_pair
 
 _SWITCHES = {"add_datetime_to_context": "agno", "add_datetime_to_instructions": "agno"}
 """Keyword to the framework that then writes the time, to the microsecond, into the system message."""
@@ -55,6 +57,24 @@ class FrameworkClock(Rule):
     )
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "The current time is 2026-10-19 08:05:31."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Where is it?"}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "The current time is 2026-10-19 08:05:40."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "And now?"}]}}
+    ```
+
     ## Limits
     A switch that is set on the object after its construction is not seen.
     """
@@ -78,4 +98,13 @@ class FrameworkClock(Rule):
                 advice="leave it off and offer the time as a tool, or add it to the newest user message",
                 prompt=call.prompt,
                 call=call,
+            )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.FRAMEWORK_CLOCK):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}, in the sentence that an agent framework adds for the time ({pair.detail}); {behind(pair)}",
+                precision=pair.detail,
             )

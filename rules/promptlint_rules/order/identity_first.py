@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.order.law import finding, is_instruction, violations
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import leading, of_pair
 
 
 class IdentityFirst(Rule):
@@ -67,6 +69,24 @@ class IdentityFirst(Rule):
         return reply.choices[0].message.content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "You help the member Ines Albrecht."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Where is it?"}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "You help the member Pavel Dvorak."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Where is it?"}]}}
+    ```
+
     ## Limits
     Names are judged, not values: a parameter called `user_name` is taken for one.
     """
@@ -85,4 +105,13 @@ class IdentityFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` belongs to one {segment.cadence}, ahead of {violation.behind}",
                 advice="put the shared text first and what belongs to one user at its end or in the first message",
+            )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.IDENTITY):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}: who is served (user, tenant or session) stands ahead of "
+                f"{pair.behind_tokens:,} tokens that all of them share",
             )

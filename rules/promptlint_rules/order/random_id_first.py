@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.order.law import finding, violations
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import across, behind, leading, of_pair
 
 
 class RandomIdFirst(Rule):
@@ -72,6 +74,24 @@ class RandomIdFirst(Rule):
         return reply.choices[0].message.content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Run 7f3c1d9e-51b0-4d0e-9d0a-6a1c2f7e8b10."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Where is it?"}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Run b81e02aa-0c55-4f7d-8b46-90d1c33a7e52."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "And now?"}]}}
+    ```
+
     ## Limits
     An id derived from content (uuid5, a digest) is not random. A value that only its name speaks for
     (`request_id`) is told as a warning.
@@ -89,4 +109,13 @@ class RandomIdFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` is new on every call, ahead of {violation.behind}",
                 advice="send it as a header or as metadata; the model does not need it",
+            )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.RANDOM):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}: a random value ({pair.detail}) changes {across(pair)}; {behind(pair)}",
+                shape=pair.detail,
             )

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.order.law import finding, violations
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import across, behind, leading, of_pair
 
 
 class RetrievalFirst(Rule):
@@ -69,6 +71,26 @@ class RetrievalFirst(Rule):
         return reply.choices[0].message.content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Passages: The market hall opens at nine."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Hours?"}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Passages: Cards cost ten euros a year."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Hours?"},
+      {"role": "assistant", "content": "From nine."},
+      {"role": "user", "content": "Price?"}]}}
+    ```
+
     ## Limits
     Text that is loaded once and sent with every request is not retrieved text; a variable named like passages is
     taken for them.
@@ -86,4 +108,12 @@ class RetrievalFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` changes with each question, ahead of {violation.behind}",
                 advice="put it into the newest user message, behind the rules and the history",
+            )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.RETRIEVAL):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}, inside retrieved or recalled text that changes {across(pair)}; {behind(pair)}",
             )

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.order.law import finding, violations
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import leading, of_pair
 
 
 class TaskFirst(Rule):
@@ -66,6 +68,24 @@ class TaskFirst(Rule):
         return reply.choices[0].message.content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Your task: book a table for four."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Start."}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Your task: find the next ferry."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "system", "content": "Never promise a reservation. Be brief, be kind, quote prices in euros."},
+      {"role": "system", "content": "When a book is lent out, offer the nearest branch that still has it."},
+      {"role": "user", "content": "Start."}]}}
+    ```
+
     ## Limits
     Names are judged where the value is a parameter. A task ahead of a short closing line is not told.
     """
@@ -82,4 +102,12 @@ class TaskFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` changes from task to task, ahead of {violation.behind}",
                 advice="put the constant text first and the task at the end",
+            )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.TASK):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}: the task or question stands ahead of {pair.behind_tokens:,} tokens that stay",
             )
