@@ -81,9 +81,7 @@ class _GroupState:
 class Analysis:
     """Feed it exchanges in the order of their start; it tells what each of them shows."""
 
-    def __init__(
-        self, settings: AnalysisSettings | None = None, rules: Iterable[type[Rule]] | None = None
-    ) -> None:
+    def __init__(self, settings: AnalysisSettings | None = None, rules: Iterable[type[Rule]] | None = None) -> None:
         self.settings = settings or AnalysisSettings()
         self.tokens = TokenCounter()
         self._lines = Lines(self.settings.hash_key, self.settings.budget_chars)

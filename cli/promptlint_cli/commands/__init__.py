@@ -4,6 +4,7 @@ from __future__ import annotations
 
 COMMANDS: dict[str, str] = {
     "check": "Find prompts that break the prefix cache in source (the default command).",
+    "proxy": "Run a sidecar between clients and a model server: metrics, findings, records.",
     "replay": "Analyse recorded traffic: what the cache could and did give back, and what stopped it.",
     "show": "Show prompts as strips of segments, with the place where a cache stops.",
     "rule": "Print the page of a rule.",

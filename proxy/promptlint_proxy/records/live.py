@@ -19,6 +19,8 @@ COMMIT_S = 1.0
 
 Row = Mapping[str, object]
 
+_ALL_BITS = 2**64 - 1
+
 
 def new_sidecar_id() -> str:
     """Names one process: unique among all that share a folder, and sorts by start."""
@@ -26,12 +28,12 @@ def new_sidecar_id() -> str:
 
 
 def pack_integers(values: Sequence[int]) -> bytes:
-    """A list of 64-bit integers as little-endian bytes.
+    """A list of 64-bit integers as little-endian bytes; unsigned ones from 2**63 on come back negative.
 
-    >>> unpack_integers(pack_integers([1, -2]))
-    [1, -2]
+    >>> unpack_integers(pack_integers([1, -2, 2**64 - 1]))
+    [1, -2, -1]
     """
-    return struct.pack(f"<{len(values)}q", *values)
+    return struct.pack(f"<{len(values)}Q", *(value & _ALL_BITS for value in values))
 
 
 def unpack_integers(packed: bytes) -> list[int]:

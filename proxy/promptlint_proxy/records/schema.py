@@ -83,7 +83,7 @@ EXCHANGES = _columns(
     ("block_size", "integer", "tokens per block of block_hashes"),
     ("block_hashes", "integers", "chained hashes of the prompt's full blocks, equal in all sidecars"),
     ("prompt_text", "text", "null unless record-text is on"),
-    ("output_text", "text", "null unless record-text is on"),
+    ("output_text", "text", "decoded body of the answer; null unless record-text is on"),
 )
 
 FINDINGS = _columns(

@@ -10,7 +10,7 @@ from dataclasses import fields
 from promptlint_proxy.simulated.server import SimulatedUpstream
 from promptlint_proxy.simulated.settings import SimulatedSettings
 
-_SWITCHES = {"bool": None, "int": int, "float": float, "str": str}
+_NUMBERS: dict[str, type[int | float | str]] = {"int": int, "float": float, "str": str}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,13 +20,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--port", type=int, default=8000)
     for setting in fields(SimulatedSettings):
         kind = str(setting.type)
-        if kind not in _SWITCHES:
-            continue
         option = f"--{setting.name.replace('_', '-')}"
         if kind == "bool":
             made.add_argument(option, action=argparse.BooleanOptionalAction, default=setting.default)
-        else:
-            made.add_argument(option, type=_SWITCHES[kind], default=setting.default)
+        elif kind in _NUMBERS:
+            made.add_argument(option, type=_NUMBERS[kind], default=setting.default)
     made.add_argument("--model", dest="models", action="append", default=None)
     return made
 

@@ -13,7 +13,8 @@ WORDS = (
     " the", " answer", " is", " that", " a", " cache", " keeps", " what", " was", " read", " before", " and", " every",
     " request", " can", " use", " it", " again", " when", " its", " first", " words", " are", " same", " as", " those",
     " of", " an", " earlier", " one", " so", " order", " matters", " most", " in", " long", " text", " with", " many",
-    " parts", " which", " change", " often", " at", " end", " only", " then", " time", " and", " money", " stay", " low",
+    " parts", " which", " change", " often", " at",
+    " end", " only", " then", " time", " and", " money", " stay", " low",
 )  # fmt: skip
 
 

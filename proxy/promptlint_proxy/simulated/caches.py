@@ -1,4 +1,4 @@
-"""The prefix cache of the simulated upstream: vLLM's block pool, or a hosted cache with its minimum, steps and markers."""
+"""The prefix cache of the simulated upstream: vLLM's block pool, or a hosted one with minimum, steps and markers."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ class UpstreamCache:
         hit = self.blocks.start(key, hashes, len(rendered.ids))
         return None if hit is None else Lookup(_usage(len(rendered.ids), hit), key)
 
-    def _at_markers(
-        self, key: str, request: Request, rendered: Rendered, at_s: float, first_byte_s: float
-    ) -> Lookup:
+    def _at_markers(self, key: str, request: Request, rendered: Rendered, at_s: float, first_byte_s: float) -> Lookup:
         prompt = marked_prompt(request, rendered.piece_tokens, minimum=self._settings.minimum_tokens)
         found = self._marked.read(prompt, at_s)
         self._marked.write(prompt, at_s, available_from=at_s + first_byte_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from promptlint_core.exchange import Usage
 from promptlint_core.prefix_caches.vllm_blocks import VllmBlocks
@@ -31,7 +32,12 @@ class Histogram:
         for edge, count in zip((*(str(edge) for edge in self.edges), "+Inf"), self.counts, strict=True):
             seen += count
             lines.append(f'{name}_bucket{{{labels},le="{edge}"}} {seen}')
-        return [f"# TYPE {name} histogram", *lines, f"{name}_sum{{{labels}}} {self.total}", f"{name}_count{{{labels}}} {seen}"]
+        return [
+            f"# TYPE {name} histogram",
+            *lines,
+            f"{name}_sum{{{labels}}} {self.total}",
+            f"{name}_count{{{labels}}} {seen}",
+        ]
 
 
 @dataclass(slots=True)
@@ -55,7 +61,7 @@ class Counters:
         self.output_tokens += output_tokens
         if times_s:
             self.ttft.add(times_s[0])
-        for earlier, later in zip(times_s, times_s[1:], strict=False):
+        for earlier, later in pairwise(times_s):
             self.itl.add(max(0.0, later - earlier))
 
     def exposition(self, model: str, blocks: VllmBlocks) -> str:

@@ -1,4 +1,4 @@
-"""Decides what the simulated upstream answers and when each byte is due: no clock, no socket, no chance but the seed."""
+"""Decides what the simulated upstream answers and when each byte is due: no clock, no socket, no luck but the seed."""
 
 from __future__ import annotations
 

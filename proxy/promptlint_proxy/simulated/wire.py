@@ -97,7 +97,9 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
         return None
     first, *lines = head.split("\r\n")
     method, target, _version = first.split(" ", 2)
-    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    headers = {
+        name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
+    }
     if "chunked" in headers.get("transfer-encoding", "").lower():
         body = await _read_chunked(reader)
     else:

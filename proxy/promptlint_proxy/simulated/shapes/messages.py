@@ -10,13 +10,17 @@ from promptlint_proxy.simulated.answer import Answer, Piece
 from promptlint_proxy.simulated.shapes.events import named_event
 
 BLOCKS = {"text": "text", "reasoning": "thinking", "tool": "tool_use"}
-DELTAS = {"text": ("text_delta", "text"), "reasoning": ("thinking_delta", "thinking"), "tool": ("input_json_delta", "partial_json")}
+DELTAS = {
+    "text": ("text_delta", "text"),
+    "reasoning": ("thinking_delta", "thinking"),
+    "tool": ("input_json_delta", "partial_json"),
+}
 
 
 def usage_of(answer: Answer, output_tokens: int | None) -> dict[str, Any]:
     """Anthropic's own count: what was read or written is not part of `input_tokens`."""
     usage = answer.usage
-    told = {
+    told: dict[str, Any] = {
         "input_tokens": usage.computed_tokens,
         "cache_read_input_tokens": usage.hit_tokens,
         "cache_creation_input_tokens": usage.written_tokens or 0,

@@ -48,7 +48,7 @@ def stream(answer: Answer) -> Iterator[tuple[float, bytes]]:
         place = {"item_id": item["id"], "output_index": index}
         yield pieces[0].at_s, event("response.output_item.added", output_index=index, item=_begun(item))
         if kind == "text":
-            part = {"type": "output_text", "text": "", "annotations": []}
+            part: dict[str, Any] = {"type": "output_text", "text": "", "annotations": []}
             yield pieces[0].at_s, event("response.content_part.added", **place, content_index=0, part=part)
         for piece in pieces:
             yield piece.at_s, event(DELTAS[kind], **place, **_delta_fields(kind), delta=piece.text)
@@ -79,7 +79,7 @@ def _whole_text(kind: str, answer: Answer) -> dict[str, Any]:
 
 
 def _begun(item: dict[str, Any]) -> dict[str, Any]:
-    emptied = {"content": []} if "content" in item else {"arguments": ""}
+    emptied: dict[str, Any] = {"content": []} if "content" in item else {"arguments": ""}
     return item | emptied | {"status": "in_progress"}
 
 
@@ -89,8 +89,9 @@ def _items(answer: Answer) -> list[dict[str, Any]]:
         content = [{"type": "reasoning_text", "text": reasoning}]
         items.append({"type": "reasoning", "id": "rs_0", "summary": [], "content": content, "status": "completed"})
     if text := answer.text("text"):
-        content = [{"type": "output_text", "text": text, "annotations": []}]
-        items.append({"type": "message", "id": "msg_0", "role": "assistant", "content": content, "status": "completed"})
+        output: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
+        message = {"type": "message", "id": "msg_0", "role": "assistant", "content": [output]}
+        items.append(message | {"status": "completed"})
     if arguments := answer.text("tool"):
         call = {"type": "function_call", "id": "fc_0", "call_id": "call_0", "name": answer.tool}
         items.append(call | {"arguments": arguments, "status": "completed"})

@@ -1,0 +1,145 @@
+"""The analysis as a process of its own, at lower priority: it can neither slow the hot path nor take it down.
+
+The proxy writes messages to its standard input; the end of that pipe, however the proxy ends, is the order to write
+everything down and leave.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING, cast
+
+from promptlint_core.errors import PromptlintError
+from promptlint_proxy.capture import Message
+
+if TYPE_CHECKING:
+    from promptlint_proxy.analyst import Analyst
+    from promptlint_proxy.settings import ProxySettings
+
+logger = logging.getLogger(__name__)
+
+NICENESS = 5
+READY = "ready "
+RESTART_WAIT_S = 1.0
+START_TIMEOUT_S = 60.0
+
+
+class AnalystProcess:
+    """The proxy's end of the pipe. Starts the process again when it died."""
+
+    def __init__(self, settings: ProxySettings) -> None:
+        self.metrics_address = ""
+        """Where the metrics are served, once started; empty when they are off."""
+        self.restarts = 0
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._died_at_s = 0.0
+
+    def start(self) -> None:
+        """Start and wait until it can take messages. Raises PromptlintError with its reason when it cannot."""
+        command = [sys.executable, "-m", "promptlint_proxy.analyst_process"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        settings = self._settings
+        with contextlib.suppress(BrokenPipeError):
+            self._write(settings)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().decode().strip()
+        if not line.startswith(READY.strip()):
+            self._process.wait(5)
+            raise PromptlintError(line or "the analysis process did not start")
+        self.metrics_address = line.removeprefix(READY.strip()).strip()
+
+    def send(self, messages: Sequence[Message]) -> None:
+        """Hand over messages; called by the worker's thread alone. Raises when the process is gone."""
+        if self._process is None or self._process.poll() is not None:
+            self._restart()
+        self._write(list(messages))
+
+    def close(self, timeout_s: float = 15.0) -> None:
+        """Let it write everything down and leave."""
+        if self._process is None:
+            return
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _write(self, document: object) -> None:
+        assert self._process is not None
+        pipe = cast("IO[bytes]", self._process.stdin)
+        pickle.dump(document, pipe, protocol=5)
+        pipe.flush()
+
+    def _restart(self) -> None:
+        now_s = time.monotonic()
+        if now_s - self._died_at_s < RESTART_WAIT_S:
+            raise BrokenPipeError
+        self._died_at_s = now_s
+        self.restarts += 1
+        logger.error("the analysis process ended; starting it again")
+        self.start()
+
+
+def main() -> int:
+    """The process itself."""
+    # The terminal's Ctrl-C and the container's stop go to the proxy; the end of the pipe is what counts here.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    from promptlint_proxy.analyst import Analyst  # noqa: PLC0415 - the parent imports this module for its own end alone
+
+    pipe = sys.stdin.buffer
+    try:
+        settings = pickle.load(pipe)  # noqa: S301 our own parent process writes it
+        analyst = Analyst(settings)
+        address = analyst.start()
+    except PromptlintError as error:
+        _say(str(error))
+        return 2
+    except EOFError:
+        return 0
+    _say(f"{READY}{address}")
+    ticking = threading.Event()
+    ticker = threading.Thread(target=_tick, args=(analyst, ticking), daemon=True)
+    ticker.start()
+    try:
+        while True:
+            for message in pickle.load(pipe):  # noqa: S301
+                analyst.take(message)
+    except (EOFError, pickle.UnpicklingError):
+        pass
+    finally:
+        ticking.set()
+        ticker.join(2)
+        analyst.close()
+    return 0
+
+
+def _tick(analyst: Analyst, stopped: threading.Event) -> None:
+    while not stopped.wait(0.5):
+        analyst.tick()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line.replace("\n", " ") + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,3 @@
+from promptlint_proxy.mitmdump import addon
+
+addons = [addon()]

@@ -1,0 +1,91 @@
+"""The bounded queue between the hot path and the analysis, emptied by a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from promptlint_proxy.capture import Message
+
+logger = logging.getLogger(__name__)
+
+MAX_MESSAGES = 20_000
+MAX_BYTES = 256 * 1024 * 1024
+BATCH_MESSAGES = 256
+
+
+class Worker:
+    """Never makes the hot path wait: what does not fit is dropped and counted."""
+
+    def __init__(
+        self,
+        sink: Callable[[Sequence[Message]], None],
+        max_messages: int = MAX_MESSAGES,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self.dropped = 0
+        self.failed = 0
+        """Batches that the sink refused with an exception."""
+        self._sink = sink
+        self._max_messages = max_messages
+        self._max_bytes = max_bytes
+        self._messages = 0
+        self._bytes = 0
+        """Queued and in the hands of the sink."""
+        self._queue: deque[tuple[Message, int]] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="promptlint-worker", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    @property
+    def depth(self) -> int:
+        return self._messages
+
+    @property
+    def queued_bytes(self) -> int:
+        return self._bytes
+
+    def offer(self, message: Message, size_bytes: int = 0, *, always: bool = False) -> bool:
+        """Queue a message; False when it was dropped. `always` is for small messages that bound themselves."""
+        with self._changed:
+            full = self._messages >= self._max_messages or self._bytes + size_bytes > self._max_bytes
+            if self._closing or (full and not always):
+                self.dropped += 1
+                return False
+            self._queue.append((message, size_bytes))
+            self._messages += 1
+            self._bytes += size_bytes
+            self._changed.notify()
+        return True
+
+    def close(self, timeout_s: float = 10.0) -> None:
+        """Hand over what is queued, then end the thread."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue and not self._closing:
+                    self._changed.wait()
+                if not self._queue:
+                    return
+                batch = [self._queue.popleft() for _ in range(min(BATCH_MESSAGES, len(self._queue)))]
+            try:
+                self._sink([message for message, _ in batch])
+            except Exception:
+                # One line a kind is written by the sink's owner; here nothing may end the thread.
+                self.failed += 1
+                self.dropped += sum(1 for _, size_bytes in batch if size_bytes)
+                logger.debug("the analysis refused a batch", exc_info=True)
+            with self._changed:
+                self._messages -= len(batch)
+                self._bytes -= sum(size_bytes for _, size_bytes in batch)
