@@ -41,6 +41,7 @@ class Wishes:
     write_baseline: Path | None
     stdin_filename: Path | None
     exit_zero: bool
+    watch: bool
     settings: dict[str, Any]
 
     @property
@@ -58,6 +59,8 @@ def effective_config(wishes: Wishes) -> Config:
         settings["min_severity"] = Severity(settings["min_severity"])
     if settings.get("min_confidence"):
         settings["min_confidence"] = Evidence(settings["min_confidence"])
+    if settings.get("baseline"):
+        settings["baseline"] = str(Path(settings["baseline"]).absolute())
     return override(config, **settings)
 
 

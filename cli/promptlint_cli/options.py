@@ -10,27 +10,15 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Words(click.ParamType):
-    """Words separated by commas."""
-
-    name = "words"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Split at commas; blanks do not count."""
-        del param, ctx
-        if isinstance(value, tuple):
-            return value
-        return tuple(word.strip() for word in str(value).split(",") if word.strip())
-
-
-def flat(values: tuple[tuple[str, ...], ...]) -> tuple[str, ...] | None:
-    """The words of an option that may be repeated, None when it was not given."""
-    return tuple(word for words in values for word in words) or None
+def split_words(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words of an option that may be repeated, each use several words with commas; None when it was not given."""
+    del ctx, param
+    return tuple(word.strip() for value in values for word in value.split(",") if word.strip()) or None
 
 
 def words_option(name: str, text: str) -> Callable[[F], F]:
     """An option that takes words separated by commas and may be repeated."""
-    return click.option(name, type=Words(), multiple=True, help=text)
+    return click.option(name, multiple=True, metavar="WORDS", callback=split_words, help=text)
 
 
 def isolation_options(command: F) -> F:

@@ -23,16 +23,23 @@ KEPT_ENGINES = 3
 
 
 def cache_folder() -> Path:
-    """The user's cache folder of this platform; PROMPTLINT_CACHE_DIR overrides it."""
-    if told := os.environ.get("PROMPTLINT_CACHE_DIR"):
-        return Path(told) / "results"
+    """The user's cache folder of this platform; PROMPTLINT_RESULTS_DIR overrides it."""
+    if told := os.environ.get("PROMPTLINT_RESULTS_DIR"):
+        return Path(told)
     if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = _home() / "Library" / "Caches"
     elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        base = Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local")
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        base = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache")
     return base / "promptlint" / "results"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a container's user may have none
+        return Path(tempfile.gettempdir())
 
 
 @cache

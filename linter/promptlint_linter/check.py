@@ -111,7 +111,7 @@ def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Out
     kept += [told for finding in suppressions.complaints(policy.selected) if (told := policy.judge(finding))]
     visible = [finding for finding in kept if finding.severity.rank <= config.min_severity.rank]
     ordered = with_unique_fingerprints(sorted(visible, key=lambda finding: finding.order))
-    told = len(ordered)
+    before = len(ordered)
     if config.baseline:
         ordered = without_known(ordered, read_baseline(config.root / config.baseline))
     summary = Summary(
@@ -120,7 +120,7 @@ def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Out
         prompts=sum(result.prompts for result in results),
         findings=len(ordered),
         suppressed=suppressions.suppressed,
-        known=told - len(ordered),
+        known=before - len(ordered),
     )
     return Outcome(tuple(ordered), summary)
 

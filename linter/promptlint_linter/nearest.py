@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-LEAST_LIKENESS = 65.0
+LEAST_LIKENESS = 60.0
 """Percent of rapidfuzz's ratio; below it an offer would be a guess."""
 
 

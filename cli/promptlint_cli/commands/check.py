@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from promptlint_cli.options import flat, isolation_options, words_option
+from promptlint_cli.options import isolation_options, words_option
 
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 
@@ -54,9 +54,7 @@ def command(paths: tuple[Path, ...], **options: Any) -> int:
         write_baseline=options.pop("write_baseline"),
         stdin_filename=options.pop("stdin_filename"),
         exit_zero=options.pop("exit_zero"),
-        settings={},
+        watch=options.pop("watch"),
+        settings=options,
     )
-    watch = options.pop("watch")
-    for name, value in options.items():
-        wishes.settings[name] = flat(value) if isinstance(value, tuple) else value
-    return run_watch(wishes) if watch else run_check(wishes)
+    return run_watch(wishes) if wishes.watch else run_check(wishes)

@@ -1,0 +1,121 @@
+"""Suppression comments: where they stand, what they cover, and what is said of useless ones."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from promptlint_core.cadence import Evidence
+from promptlint_linter.reported import FlowStep, PromptRef, Reported
+from promptlint_linter.selection import selected_rules
+from promptlint_linter.sources.kinds import Kind
+from promptlint_linter.suppress import find_suppressions, from_json, to_json
+from promptlint_linter.suppressed import Suppressions
+from promptlint_rules.base import Severity
+
+RAN = selected_rules(("ALL",), (), ())
+
+
+def finding(rule: str = "KV101", line: int = 1, path: str = "a.py", **more: object) -> Reported:
+    return Reported(rule, "clock-first", Severity.ERROR, Evidence.PROVED, "m", path, line, end_line=line, **more)  # type: ignore[arg-type]
+
+
+COVERED = {
+    "trailing": ("x = now()  # promptlint: ignore[KV101] why", {1}),
+    "alone above": ("# promptlint: ignore[KV101]\n\nx = now()\ny = now()", {3}),
+    "first line of a long statement": ("x = f(  # promptlint: ignore[KV101]\n    now(),\n    now(),\n)", {1, 2, 3, 4}),
+    "last line of a long statement": ("x = f(\n    now(),\n)  # promptlint: ignore[KV101]", {1, 2, 3}),
+    "inside a long statement": ("x = f(\n    now(),  # promptlint: ignore[KV101]\n    now(),\n)", {2}),
+    "alone inside a long statement": ("x = f(\n    # promptlint: ignore[KV101]\n    now(),\n    now(),\n)", {3}),
+    "behind a long string": ('x = f"""\n{now()}\n"""  # promptlint: ignore[KV101]\ny = 1', {1, 2, 3}),
+    "whole file": ("a = 1\n# promptlint: ignore-file[KV101]\nb = 2", {1, 2, 3}),
+    "by name": ("x = now()  # promptlint: ignore[clock-first]", {1}),
+    "by prefix": ("x = now()  # promptlint: ignore[KV1]", {1}),
+    "several": ("x = now()  # promptlint: ignore[KV501, KV101]", {1}),
+    "all rules": ("x = now()  # promptlint: ignore", {1}),
+    "no blank": ("x = now()  #promptlint:ignore[KV101]", {1}),
+    "another rule": ("x = now()  # promptlint: ignore[KV501]", set()),
+    "text in a string": ('x = "# promptlint: ignore[KV101]"', set()),
+    "in the middle of a comment": ("x = 1  # see promptlint: ignore[KV101]", set()),
+}
+
+
+@pytest.mark.parametrize(("text", "lines"), COVERED.values(), ids=COVERED.keys())
+def test_a_comment_covers_the_statement_that_it_belongs_to(text: str, lines: set[int]) -> None:
+    found = find_suppressions(text, Kind.PYTHON)
+    every = range(1, text.count("\n") + 2)
+
+    silent = {n for n in every if not Suppressions({"a.py": found}).apply([finding(line=n)])}
+
+    assert silent == lines
+
+
+TEMPLATES = {
+    "jinja": ("{# promptlint: ignore[KV101] for the log #}\n{{ now }}\n{{ now }}", {2}),
+    "jinja with signs": ("a {#- promptlint: ignore[KV101] -#}\n{{ now }}", {1}),
+    "markdown": ("<!-- promptlint: ignore[KV101] -->\n{now}", {2}),
+    "yaml": ("a: 1\nb: '{now}'  # promptlint: ignore[KV101]\n", {2}),
+}
+
+
+@pytest.mark.parametrize(("text", "lines"), TEMPLATES.values(), ids=TEMPLATES.keys())
+def test_templates_have_comments_of_their_own(text: str, lines: set[int]) -> None:
+    found = find_suppressions(text, Kind.TEMPLATE)
+
+    silent = {n for n in (1, 2, 3) if not Suppressions({"a.py": found}).apply([finding(line=n)])}
+
+    assert silent == lines
+
+
+def test_a_comment_works_anywhere_on_the_way_of_the_value() -> None:
+    text = "x = now()  # promptlint: ignore[KV101]"
+    told = finding(path="b.py", line=7, flow=(FlowStep("a.py", 1, "read here"), FlowStep("b.py", 7, "enters")))
+    into = finding(path="b.py", line=7, prompt=PromptRef("a.py", 1))
+
+    kept = Suppressions({"a.py": find_suppressions(text, Kind.PYTHON)}).apply([told, into, finding(path="b.py")])
+
+    assert [f.line for f in kept] == [1]
+
+
+COMPLAINTS = {
+    "unused": ("x = 1  # promptlint: ignore[KV101]", "KV902", "nothing to ignore here: no finding of KV101"),
+    "unknown id": ("x = 1  # promptlint: ignore[KV999]", "KV903", "`KV999` names no rule; did you mean KV"),
+    "unknown name": ("x = 1  # promptlint: ignore[clok-first]", "KV903", "did you mean clock-first?"),
+    "unknown word": ("x = 1  # promptlint: ingore[KV101]", "KV903", "`ingore` is no instruction to promptlint; did you mean ignore?"),
+}
+
+
+@pytest.mark.parametrize(("text", "rule", "message"), COMPLAINTS.values(), ids=COMPLAINTS.keys())
+def test_useless_comments_are_told(text: str, rule: str, message: str) -> None:
+    suppressions = Suppressions({"a.py": find_suppressions(text, Kind.PYTHON)})
+    suppressions.apply([])
+
+    [told] = suppressions.complaints(RAN)
+
+    assert (told.rule, told.line, told.column) == (rule, 1, 8)
+    assert message in told.message
+
+
+def test_a_comment_of_use_or_of_a_rule_that_did_not_run_is_not_complained_of() -> None:
+    text = "x = now()  # promptlint: ignore[KV101]\ny = 1  # promptlint: ignore[KV501]"
+    suppressions = Suppressions({"a.py": find_suppressions(text, Kind.PYTHON)})
+    suppressions.apply([finding()])
+
+    assert list(suppressions.complaints(RAN - {"KV501"})) == []
+
+
+def test_a_file_that_cannot_be_tokenised_still_has_its_comments() -> None:
+    text = textwrap.dedent("""\
+        x = (  # promptlint: ignore[KV101]
+        """)
+
+    [found] = find_suppressions(text, Kind.PYTHON)
+
+    assert found.covers(1)
+
+
+def test_a_comment_survives_the_cache() -> None:
+    [found] = find_suppressions("x = 1  # promptlint: ignore[KV101, KV104] why", Kind.PYTHON)
+
+    assert from_json(to_json(found)) == found
