@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from promptlint_core.kv.fields import Fields
-from promptlint_core.kv.geometry import Layer, Parameters, StateCache
+from promptlint_core.kv.geometry import Geometry, Layer, Parameters, StateCache
 
 _EXPERTS = ("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts")
 _EXPERTS_PER_TOKEN = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "top_k_experts", "moe_top_k")
@@ -28,6 +28,8 @@ _QUANTISED_BITS = {
     "mxfp4": Fraction(4) + Fraction(8, 32),
     "bitsandbytes": Fraction(4) + Fraction(32, 64),
 }
+
+_METHOD_OF_NAME = {"int8": "fp8", "w8a8": "fp8", "int4": "gptq", "w4a16": "gptq"}
 
 
 def count_parameters(fields: Fields, layers: Sequence[Layer]) -> Parameters | None:
@@ -84,6 +86,19 @@ def quantised_bits(config: Mapping[str, object]) -> Fraction | None:
     if "nvfp4" in method:
         return Fraction(4) + Fraction(8, 16)
     return _QUANTISED_BITS.get(method)
+
+
+def quantised_weights_bytes(geometry: Geometry, quantisation: str) -> int | None:
+    """Bytes of a model's weights under another quantisation, by its name in a model's or flag's name.
+
+    Embeddings and head stay at the model's dtype; an unknown quantisation changes nothing.
+    """
+    parameters = geometry.parameters
+    bits = quantised_bits({"quant_method": _METHOD_OF_NAME.get(quantisation.lower(), quantisation)})
+    if parameters is None or bits is None:
+        return geometry.weights_bytes
+    kept = min(parameters.embedding + parameters.output_head, parameters.total)
+    return kept * geometry.element_bytes + int((parameters.total - kept) * bits / 8)
 
 
 @dataclass(frozen=True, slots=True)

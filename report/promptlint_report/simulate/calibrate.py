@@ -1,0 +1,135 @@
+"""Fit the efficiency of a deployment to a measured run: simulate, compare request by request, move the figures.
+
+Only what was measured of the first requests is read; the defaults pull, so that what the run does not show stays
+plausible. The search is a deterministic Nelder-Mead over the logarithms of the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from promptlint_core.errors import PromptlintError
+from promptlint_report.simulate.deployment import Deployment
+from promptlint_report.simulate.run import simulate
+from promptlint_report.simulate.step_time import Efficiency, default_efficiency
+from promptlint_report.simulate.workload import Measured, Workload
+
+FIRST_SHARE = 0.2
+_DENSE = ("compute", "bandwidth", "kv_bandwidth", "overhead_s", "per_request_s")
+_EXPERTS = ("expert_compute",)
+_TOGETHER = ("link", "exchange_s")
+_PULL = 0.02
+"""Weight of one squared e-fold away from a default, against mean squared relative errors."""
+_SMALLEST_TTFT_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a calibration found."""
+
+    efficiency: Efficiency
+    requests: int
+    """Measured requests that were read."""
+    error_before: float
+    """Root mean square relative error over these requests with the defaults."""
+    error_after: float
+    runs: int
+
+
+def calibrate(
+    workload: Workload, deployment: Deployment, *, share: float = FIRST_SHARE, runs: int = 160, in_engine: bool = True
+) -> Fit:
+    """Fit to the first `share` of the measured requests.
+
+    Args:
+        workload: with `measured`; arrivals and lengths of all its jobs are used, timings of the first ones only.
+        deployment: as it was when measured.
+        share: of the requests, in order of arrival.
+        runs: simulations at most.
+        in_engine: timings count from when the engine saw a request (engine logs), not from its arrival (client).
+
+    Raises:
+        PromptlintError: nothing was measured.
+    """
+    count = max(1, round(share * len(workload.jobs)))
+    measured = workload.measured[:count]
+    if not any(item.e2e_s or item.tpot_s for item in measured):
+        raise PromptlintError("the workload holds no measured times to calibrate with")
+    start = deployment.efficiency or default_efficiency(deployment.gpu)
+    names = _DENSE + (_EXPERTS if deployment.cost().experts else ())
+    names += _TOGETHER if deployment.tp > 1 or deployment.dp > 1 else ()
+    defaults = [getattr(start, name) for name in names]
+
+    def efficiency(logs: Sequence[float]) -> Efficiency:
+        values = {name: value * math.exp(log) for name, value, log in zip(names, defaults, logs, strict=True)}
+        return replace(start, **values)
+
+    def error(logs: Sequence[float]) -> float:
+        outcome = simulate(workload, deployment.with_options(efficiency=efficiency(logs)), until_finished=count)
+        simulated = outcome.per_job_in_engine if in_engine else outcome.per_job
+        return mean_square_error(simulated[:count], measured)
+
+    def loss(logs: Sequence[float]) -> float:
+        return error(logs) + _PULL * sum(log * log for log in logs) / len(logs)
+
+    zero = [0.0] * len(names)
+    before = error(zero)
+    best, used = nelder_mead(loss, zero, step=0.15, runs=runs)
+    return Fit(efficiency(best), count, math.sqrt(before), math.sqrt(error(best)), used + 2)
+
+
+def mean_square_error(simulated: Sequence[Measured], measured: Sequence[Measured]) -> float:
+    """Mean squared relative error of TTFT, TPOT and end-to-end, each relative to the larger of the two values."""
+    total, terms = 0.0, 0
+    for ours, theirs in zip(simulated, measured, strict=False):
+        for name, smallest in (("ttft_s", _SMALLEST_TTFT_S), ("tpot_s", 1e-4), ("e2e_s", 1e-3)):
+            a, b = getattr(ours, name), getattr(theirs, name)
+            if b is None:
+                continue
+            terms += 1
+            total += 1.0 if a is None else ((a - b) / max(a, b, smallest)) ** 2
+    return total / terms if terms else 0.0
+
+
+def nelder_mead(
+    function: Callable[[Sequence[float]], float], start: Sequence[float], *, step: float, runs: int
+) -> tuple[list[float], int]:
+    """Minimise without derivatives; returns the best point and the evaluations used.
+
+    >>> best, _ = nelder_mead(lambda p: (p[0] - 1) ** 2 + (p[1] + 2) ** 2, [0.0, 0.0], step=0.5, runs=200)
+    >>> [round(x, 3) for x in best]
+    [1.0, -2.0]
+    """
+    points = [list(start)] + [[x + step * (i == j) for j, x in enumerate(start)] for i in range(len(start))]
+    simplex = sorted((function(point), point) for point in points)
+    used = len(points)
+    while used < runs and simplex[-1][0] - simplex[0][0] > 1e-9:
+        worst = simplex[-1][1]
+        centre = [sum(point[j] for _, point in simplex[:-1]) / len(start) for j in range(len(start))]
+
+        def at(factor: float, centre: list[float] = centre, worst: list[float] = worst) -> tuple[float, list[float]]:
+            point = [c + factor * (c - w) for c, w in zip(centre, worst, strict=True)]
+            return function(point), point
+
+        reflected = at(1.0)
+        used += 1
+        if reflected[0] < simplex[0][0]:
+            expanded = at(2.0)
+            used += 1
+            simplex[-1] = min(expanded, reflected)
+        elif reflected[0] < simplex[-2][0]:
+            simplex[-1] = reflected
+        else:
+            contracted = at(0.5 if reflected[0] < simplex[-1][0] else -0.5)
+            used += 1
+            if contracted[0] < simplex[-1][0]:
+                simplex[-1] = contracted
+            else:
+                low = simplex[0][1]
+                shrunk = [[(a + b) / 2 for a, b in zip(point, low, strict=True)] for _, point in simplex[1:]]
+                simplex = [simplex[0], *((function(point), point) for point in shrunk)]
+                used += len(shrunk)
+        simplex.sort(key=lambda entry: entry[0])
+    return simplex[0][1], used
