@@ -11,6 +11,7 @@ COMMANDS: dict[str, str] = {
     "rules": "List all rules.",
     "config": "Show the effective configuration and where each value came from.",
     "completion": "Print the completion script of a shell.",
+    "report": "What a week of traffic cost, what was missed, and which line to change.",
     "kv": "KV memory of a model: bytes per token and request, and what fits on a GPU.",
     "docs": "Write the generated pages of the documentation.",
 }

@@ -1,0 +1,150 @@
+"""TTFT and inter-token gaps, apart: prefill and decode have other causes. Quantiles of merged histograms."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from promptlint_core.histogram import BUCKETS, GROWTH, LOWEST_S, merge, middle_s, quantile_s
+from promptlint_report.document import Basis, Cell, Column, Figure, Section, Table, Unit
+from promptlint_report.material import LAST, THIS, Material, Row, ratio
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+QUANTILES = (0.5, 0.95, 0.99)
+KINDS = ("hit", "miss", "unknown")
+
+
+def build(material: Material) -> Section:
+    ttft = _ttft(material)
+    gaps = _gaps(material)
+    options = material.options
+    figures: list[Figure] = []
+    for name, label, histograms in (("ttft", "TTFT", ttft), ("itl", "Inter-token gap", gaps)):
+        this, last = _whole(histograms, THIS), _whole(histograms, LAST)
+        figures += [
+            Figure(
+                f"{name}_p{q * 100:.0f}",
+                f"{label} p{q * 100:.0f}",
+                quantile_s(this, q),
+                Unit.SECONDS,
+                Basis.REPORTED,
+                quantile_s(last, q),
+            )
+            for q in QUANTILES
+        ]
+    figures.append(_objective("ttft", "TTFT", ttft, options.ttft_objective_s))
+    figures.append(_objective("itl", "Inter-token gaps", gaps, options.itl_objective_s))
+    tables = (
+        _split("ttft_by_hit", "TTFT by cache hit", ttft, "requests"),
+        _split("itl_by_hit", "Inter-token gaps by cache hit", gaps, "gaps"),
+        _by_route(material, ttft, gaps),
+    )
+    notes = (f"Quantiles are those of merged histograms, right within {(GROWTH - 1) / 2:.0%}.",)
+    return Section("latency", "Latency", tuple(figures), tables, notes=notes)
+
+
+Key = tuple[int, str, str]
+"""Week, route, hit kind."""
+
+
+def _kind(rows: ir.Table) -> ir.StringValue:
+    import ibis
+
+    return ibis.cases((rows.hit > 0, "hit"), (rows.hit == 0, "miss"), else_="unknown")
+
+
+def _ttft(material: Material) -> dict[Key, list[int]]:
+    import ibis
+
+    rows = material.rows
+    timed = rows.filter((rows.week >= LAST) & (rows.ttft_s >= 0))
+    place = ((timed.ttft_s / LOWEST_S).ln() / math.log(GROWTH)).floor().cast("int64") + 1
+    bucket = ibis.ifelse(timed.ttft_s < LOWEST_S, ibis.literal(0, "int64"), place).clip(upper=BUCKETS - 1)
+    counted = timed.group_by("week", "route", kind=_kind(timed), bucket=bucket).aggregate(n=timed.count())
+    histograms: dict[Key, list[int]] = {}
+    for row in material.run(counted):
+        counts = histograms.setdefault((row["week"], row["route"], row["kind"]), [])
+        counts.extend([0] * (row["bucket"] + 1 - len(counts)))
+        counts[row["bucket"]] += row["n"]
+    return histograms
+
+
+def _gaps(material: Material) -> dict[Key, list[int]]:
+    """The gap histograms of all requests, summed place by place in the engine: no list is taken apart into rows."""
+    rows = material.rows
+    streamed = rows.filter((rows.week >= LAST) & rows.itl_histogram.notnull())
+    longest = material.run(streamed.aggregate(n=streamed.itl_histogram.length().max()))[0]["n"]
+    if not longest:
+        return {}
+    sums = {f"b{bucket}": streamed.itl_histogram[bucket].sum() for bucket in range(int(longest))}
+    found = material.run(streamed.group_by("week", "route", kind=_kind(streamed)).aggregate(**sums))
+    return {
+        (row["week"], row["route"], row["kind"]): [int(row[f"b{bucket}"] or 0) for bucket in range(int(longest))]
+        for row in found
+    }
+
+
+def _whole(histograms: dict[Key, list[int]], week: int, route: str | None = None, kind: str | None = None) -> list[int]:
+    return merge(
+        counts
+        for (of_week, of_route, of_kind), counts in histograms.items()
+        if of_week == week and route in {None, of_route} and kind in {None, of_kind}
+    )
+
+
+def _within(counts: list[int], objective_s: float) -> float | None:
+    inside = sum(count for bucket, count in enumerate(counts) if middle_s(bucket) <= objective_s)
+    return ratio(inside, sum(counts))
+
+
+def _objective(name: str, label: str, histograms: dict[Key, list[int]], objective_s: float) -> Figure:
+    return Figure(
+        f"{name}_within",
+        f"{label} within {objective_s:g} s",
+        _within(_whole(histograms, THIS), objective_s),
+        Unit.SHARE,
+        Basis.REPORTED,
+        _within(_whole(histograms, LAST), objective_s),
+    )
+
+
+def _split(name: str, title: str, histograms: dict[Key, list[int]], what: str) -> Table:
+    prefix = name.partition("_")[0]
+    columns = (
+        Column("hit_kind", "Cache", Unit.TEXT),
+        Column(f"{prefix}_samples", what.capitalize(), Unit.COUNT, Basis.REPORTED),
+        *(Column(f"{prefix}_p{q * 100:.0f}", f"p{q * 100:.0f}", Unit.SECONDS, Basis.REPORTED) for q in QUANTILES),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for kind in KINDS:
+        counts = _whole(histograms, THIS, kind=kind)
+        if sum(counts):
+            rows.append((kind, sum(counts), *(quantile_s(counts, q) for q in QUANTILES)))
+    return Table(name, title, columns, tuple(rows))
+
+
+def _by_route(material: Material, ttft: dict[Key, list[int]], gaps: dict[Key, list[int]]) -> Table:
+    routes = {route for week, route, _ in [*ttft, *gaps] if week == THIS}
+    lines: list[Row] = []
+    for route in routes:
+        first, between = _whole(ttft, THIS, route), _whole(gaps, THIS, route)
+        lines.append({"route": route, "n": sum(first), "ttft": first, "itl": between})
+    lines.sort(key=lambda line: (-line["n"], line["route"]))
+    columns = (
+        Column("route", "Route", Unit.TEXT),
+        Column("ttft_samples", "Requests", Unit.COUNT, Basis.REPORTED),
+        *(Column(f"ttft_p{q * 100:.0f}", f"TTFT p{q * 100:.0f}", Unit.SECONDS, Basis.REPORTED) for q in QUANTILES),
+        *(Column(f"itl_p{q * 100:.0f}", f"Gap p{q * 100:.0f}", Unit.SECONDS, Basis.REPORTED) for q in QUANTILES),
+    )
+    rows = tuple(
+        (
+            line["route"] or "(none)",
+            line["n"],
+            *(quantile_s(line["ttft"], q) for q in QUANTILES),
+            *(quantile_s(line["itl"], q) for q in QUANTILES),
+        )
+        for line in lines[: material.options.top]
+    )
+    return Table("latency_by_route", "Latency by route", columns, rows)

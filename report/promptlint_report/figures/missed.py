@@ -1,0 +1,155 @@
+"""What the best order would have read from the cache and the week's traffic did not: by group, fault and place."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from promptlint_report.document import Basis, Column, Figure, Section, Strip, StripSegment, Table, Unit
+from promptlint_report.material import Material, Row
+from promptlint_report.requests import usd
+
+UNNAMED = "(unnamed)"
+STRIPS = 8
+"""Groups drawn as strips."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What one fault of one prompt group cost in a week."""
+
+    group: str
+    rule: str
+    path: str
+    """The place on the wire with most of the missed tokens."""
+    requests: int
+    tokens: int
+    usd: float | None
+
+
+def faults(material: Material, week: int) -> list[Fault]:
+    """The faults of a week, dearest first."""
+    cells = material.cells
+    missed = cells.filter((cells.week == week) & (cells.missed > 0))
+    sums = missed.group_by("prompt_group", "rule").aggregate(
+        requests=missed.missed_requests.sum(), tokens=missed.missed.sum(), cost=missed.cost_missed.sum()
+    )
+    paths = _paths(material, week)
+    found = [
+        Fault(
+            row["prompt_group"],
+            row["rule"] or UNNAMED,
+            paths.get((row["prompt_group"], row["rule"]), ""),
+            row["requests"],
+            row["tokens"],
+            usd(row["cost"]),
+        )
+        for row in material.run(sums)
+    ]
+    return sorted(found, key=lambda fault: (-(fault.usd or 0.0), -fault.tokens, fault.group, fault.rule))
+
+
+def build(material: Material, found: list[Fault]) -> Section:
+    """Source lines and diffs are added by `advice`, which knows the source."""
+    this, last, price = material.this, material.last, material.price_note
+    figures = (
+        Figure(
+            "missed_usd",
+            "Missed savings",
+            usd(this["cost_missed"]),
+            Unit.USD,
+            Basis.ESTIMATED,
+            usd(last["cost_missed"]) if last else None,
+            _unknown_note(this),
+            price,
+        ),
+        Figure(
+            "missed_tokens",
+            "Missed tokens",
+            this["missed"],
+            Unit.TOKENS,
+            Basis.ESTIMATED,
+            last["missed"] if last else None,
+            "what the best order would have read from the cache, less what was read",
+        ),
+        Figure(
+            "missed_requests",
+            "Requests that missed",
+            this["missed_requests"],
+            Unit.REQUESTS,
+            Basis.ESTIMATED,
+            last["missed_requests"] if last else None,
+        ),
+    )
+    shown, rest = found[: material.options.top], found[material.options.top :]
+    columns = (
+        Column("prompt_group", "Prompt group", Unit.TEXT),
+        Column("rule", "Rule", Unit.TEXT),
+        Column("wire_path", "Place on the wire", Unit.TEXT),
+        Column("missed_usd", "Missed", Unit.USD, Basis.ESTIMATED),
+        Column("missed_tokens", "Missed tokens", Unit.TOKENS, Basis.ESTIMATED),
+        Column("missed_requests", "Requests", Unit.REQUESTS, Basis.ESTIMATED),
+    )
+    rows = tuple(
+        (fault.group or "(none)", fault.rule, fault.path, fault.usd, fault.tokens, fault.requests) for fault in shown
+    )
+    note = f"{len(rest)} smaller faults are not shown" if rest else ""
+    table = Table("missed", "Missed savings by fault", columns, rows, note, price)
+    return Section("missed", "Missed savings", figures, (table,), strips=_strips(material, found))
+
+
+def _unknown_note(row: Row) -> str:
+    unknown = row["best_unknown_rows"]
+    return f"not known for {unknown:,} requests" if unknown else ""
+
+
+def _paths(material: Material, week: int) -> dict[tuple[str, str], str]:
+    rows = material.rows
+    missed = rows.filter((rows.week == week) & rows.billed & (rows.missed > 0))
+    missed = missed.mutate(path=missed.divergence_path.coalesce(""))
+    by_path = missed.group_by("prompt_group", "rule", "path").aggregate(tokens=missed.missed.sum())
+    best: dict[tuple[str, str], tuple[int, str]] = {}
+    for row in material.run(by_path):
+        key = (row["prompt_group"], row["rule"])
+        best[key] = max(best.get(key, (0, "")), (row["tokens"], row["path"]))
+    return {key: path for key, (_, path) in best.items()}
+
+
+def _strips(material: Material, found: list[Fault]) -> tuple[Strip, ...]:
+    wanted = list(dict.fromkeys(fault.group for fault in found))[:STRIPS]
+    if not wanted:
+        return ()
+    newest = group_rows(material, wanted)
+    strips = []
+    for group in wanted:
+        row = newest.get(group)
+        segments = _segments(row["strip"]) if row and row["strip"] else ()
+        if row and segments:
+            strips.append(Strip(group, f"{group} · {row['provider'] or ''} {row['model'] or ''}".strip(), segments))
+    return tuple(strips)
+
+
+def group_rows(material: Material, wanted: list[str]) -> dict[str, Row]:
+    """The newest row of the groups table for each of some groups."""
+    groups = material.groups
+    rows = material.run(groups.filter(groups.prompt_group.isin(wanted)))
+    rows.sort(key=lambda row: (row["updated_at"] is not None, row["updated_at"]))
+    return {row["prompt_group"]: row for row in rows}
+
+
+def _segments(text: str) -> tuple[StripSegment, ...]:
+    try:
+        items = json.loads(text)
+        return tuple(
+            StripSegment(
+                str(item.get("part", "")),
+                str(item.get("path", "")),
+                str(item.get("cadence") or "unknown"),
+                str(item.get("origin") or "unknown"),
+                int(item.get("tokens") or 0),
+            )
+            for item in items
+        )
+    except (ValueError, TypeError, AttributeError):
+        # A strip that another version wrote in another shape is not drawn; the figures stand without it.
+        return ()

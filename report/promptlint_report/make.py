@@ -1,0 +1,189 @@
+"""Makes the report of a week from a store: the one entry point of the engine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+
+from promptlint_core.errors import PromptlintError
+from promptlint_report.document import LeftOut, PriceLine, Report, Section
+from promptlint_report.engine import Engine, connect
+from promptlint_report.figures import (
+    anomalies,
+    cache,
+    changes,
+    failures,
+    fleet,
+    growth,
+    latency,
+    memory,
+    missed,
+    outputs,
+    spend,
+)
+from promptlint_report.genai_source import GenaiPrices
+from promptlint_report.material import LAST, THIS, Material, Options, Row, sums_of
+from promptlint_report.period import Period
+from promptlint_report.price_file import own_prices, read_price_file
+from promptlint_report.prices import PriceBook, PriceSource
+from promptlint_report.records import Records, open_records
+from promptlint_report.requests import PRICE_KEYS, cells, in_period, priced, usd
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where the records are and how to read them."""
+
+    store: Path
+    period: Period
+    options: Options
+    price_files: Sequence[Path] = ()
+    engine: str = "duckdb"
+    spark_master: str = "local[*]"
+    sources: Sequence[Path] = ()
+    """Source to look for the templates in."""
+
+
+def price_book(files: Sequence[Path]) -> PriceBook:
+    """The user's files go first, later ones ahead of earlier ones, then `genai-prices`, then our dated table."""
+    own: list[PriceSource] = [read_price_file(path) for path in reversed(files)]
+    return PriceBook([*own, GenaiPrices(), own_prices()])
+
+
+def make_report(asked: Asked) -> Report:
+    """The report of a week.
+
+    Raises PromptlintError when there is no store, a price file is wrong or the engine does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="promptlint-report-") as scratch:
+        engine = connect(asked.engine, Path(scratch), asked.spark_master)
+        try:
+            return _on(engine, asked)
+        finally:
+            engine.close()
+
+
+def _on(engine: Engine, asked: Asked) -> Report:
+    book = price_book(asked.price_files)
+    records = open_records(asked.store, asked.period, engine)
+    try:
+        return report_of(records, engine, asked, book)
+    except PromptlintError:
+        raise
+    except Exception:
+        # An engine fails as a whole on one file that is damaged behind a good footer: find it, go on without it.
+        again = open_records(asked.store, asked.period, engine, check_pages=True)
+        if len(again.left_out) == len(records.left_out):
+            raise
+        return report_of(again, engine, asked, book)
+
+
+def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -> Report:
+    period = asked.period
+    rows = in_period(records.exchanges, period, book)
+    daily = cells(rows).cache()
+    costs, rates = priced(daily, engine, period, book)
+    costs = costs.cache()
+    sums = sums_of(costs, "week")
+    totals = {int(row["week"]): row for row in engine.run(sums)}
+    left_out = [*records.left_out, *_without_a_time(records, engine)]
+    if THIS not in totals:
+        return _empty(asked, engine, tuple(left_out), totals)
+    material = Material(engine, period, asked.options, rows, costs, records.findings, records.groups, rates, totals)
+    faults = missed.faults(material, THIS)
+    sections = (
+        spend.build(material),
+        missed.build(material, faults),
+        changes.build(material, faults, missed.faults(material, LAST)),
+        cache.build(material),
+        outputs.build(material),
+        growth.build(material),
+        latency.build(material),
+        memory.build(material),
+        failures.build(material),
+        anomalies.build(material),
+        fleet.build(material),
+    )
+    report = _frame(asked, engine, _summary(material), sections, tuple(left_out))
+    return replace(report, prices=_prices(material), notes=_notes(material))
+
+
+def _frame(
+    asked: Asked, engine: Engine, summary: str, sections: tuple[Section, ...], left_out: tuple[LeftOut, ...]
+) -> Report:
+    period = asked.period
+    return Report(
+        week=period.name,
+        starts_at=period.start.isoformat(),
+        ends_at=period.end.isoformat(),
+        timezone=str(period.timezone),
+        made_at=asked.options.now.astimezone(UTC).isoformat(timespec="seconds"),
+        engine=engine.name,
+        summary=summary,
+        sections=sections,
+        left_out=left_out,
+    )
+
+
+def _empty(asked: Asked, engine: Engine, left_out: tuple[LeftOut, ...], totals: dict[int, Row]) -> Report:
+    elsewhere = sum(row["requests"] for row in totals.values())
+    more = f"; the weeks before hold {elsewhere:,}" if totals else ""
+    summary = f"No requests were recorded in {asked.period.name}{more}."
+    return _frame(asked, engine, summary, (), left_out)
+
+
+def _summary(material: Material) -> str:
+    this = material.this
+    spent, missed_usd = usd(this["cost"]), usd(this["cost_missed"])
+    text = f"{this['requests']:,} requests"
+    text += f" cost ${spent:,.2f}" if spent is not None else " whose cost is not known"
+    before = usd(material.last["cost"]) if material.last else None
+    if spent is not None and before:
+        text += f" ({(spent - before) / before:+.0%} against last week)"
+    if missed_usd:
+        text += f"; ${missed_usd:,.2f} of it would not have been spent with the best order of the prompts"
+    return text + "."
+
+
+def _notes(material: Material) -> tuple[str, ...]:
+    notes = []
+    if material.last is None:
+        notes.append("The store holds nothing of last week: comparisons with it are empty.")
+    return tuple(notes)
+
+
+def _without_a_time(records: Records, engine: Engine) -> list[LeftOut]:
+    exchanges = records.exchanges
+    found = engine.run(exchanges.aggregate(n=exchanges.started_at.isnull().sum()))[0]["n"]
+    return [LeftOut("exchanges", int(found), "have no time, so they belong to no week")] if found else []
+
+
+def _prices(material: Material) -> tuple[PriceLine, ...]:
+    cells = material.cells
+    used = material.run(
+        cells.filter(cells.week == THIS).group_by(*PRICE_KEYS).aggregate(requests=cells.billed_requests.sum())
+    )
+    lines: dict[PriceLine, int] = {}
+    for row in used:
+        rates = material.rates["\0".join(str(row[column]) for column in PRICE_KEYS)]
+        if rates is None:
+            continue
+        line = PriceLine(
+            provider=row["provider"],
+            model=row["model"],
+            tier=row["service_tier"],
+            input_usd=rates.input / 10_000,
+            read_usd=rates.read / 10_000,
+            write_5m_usd=rates.write_5m / 10_000,
+            write_1h_usd=rates.write_1h / 10_000,
+            output_usd=rates.output / 10_000,
+            source=rates.source,
+            date=rates.date,
+            requests=0,
+        )
+        lines[line] = lines.get(line, 0) + row["requests"]
+    found = [replace(line, requests=requests) for line, requests in lines.items()]
+    return tuple(sorted(found, key=lambda line: (-line.requests, line.provider, line.model, line.tier)))

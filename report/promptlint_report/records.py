@@ -1,0 +1,147 @@
+"""The records of a store as tables of an engine: sealed files and live stores together, each exchange once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from promptlint_core.errors import PromptlintError
+from promptlint_proxy.records.arrow import arrow_schema
+from promptlint_proxy.records.read import StoreView, view
+from promptlint_report.document import LeftOut
+from promptlint_report.engine import Engine
+from promptlint_report.period import Period
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+TABLES = ("exchanges", "findings", "groups")
+_PICKED = ("_hash", "_copies", "_rank")
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The tables of a store, each in the columns of today's schema."""
+
+    exchanges: ir.Table
+    findings: ir.Table
+    groups: ir.Table
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+
+
+def open_records(store: Path, period: Period, engine: Engine, check_pages: bool = False) -> Records:
+    """The records of the period and of the weeks ahead of it.
+
+    `check_pages` reads every file whole to find those that are damaged behind a good footer: slow, and only needed
+    after an engine failed on one.
+
+    Raises PromptlintError when there is no store.
+    """
+    seen = view(store)
+    left_out: list[LeftOut] = []
+    tables: dict[str, ir.Table] = {}
+    for name in TABLES:
+        paths = [path for path in seen.sealed[name] if name == "groups" or _in_period(path, period)]
+        good, bad = _readable(paths, check_pages)
+        if bad:
+            names = ", ".join(path.name for path in bad[:3]) + (" …" if len(bad) > 3 else "")
+            left_out.append(LeftOut(f"{name} files", len(bad), f"cannot be read as Parquet: {names}"))
+        tables[name] = _table(name, good, seen, engine)
+    exchanges, copies = _each_once(tables["exchanges"], engine)
+    if copies:
+        left_out.append(LeftOut("exchanges", copies, "seen by two sidecars or twice in the store: counted once"))
+    left_out += [LeftOut("live stores", 1, note) for note in seen.notes]
+    return Records(exchanges, tables["findings"], tables["groups"], tuple(left_out), ())
+
+
+def _in_period(path: Path, period: Period) -> bool:
+    text = path.parent.parent.name.removeprefix("date=")
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return True
+    first = period.history_start.astimezone(UTC).date() - timedelta(days=1)
+    last = period.end.astimezone(UTC).date() + timedelta(days=1)
+    return first <= day <= last
+
+
+def _readable(paths: list[Path], check_pages: bool) -> tuple[list[Path], list[Path]]:
+    import pyarrow.parquet as pq
+
+    good: list[Path] = []
+    bad: list[Path] = []
+    for path in paths:
+        try:
+            if check_pages:
+                pq.ParquetFile(path).read()
+            else:
+                pq.read_metadata(path)
+            good.append(path)
+        except Exception:
+            # pyarrow raises OSError, ArrowInvalid and others; whatever it is, the other files must still count.
+            bad.append(path)
+    return good, bad
+
+
+def _table(name: str, paths: list[Path], seen: StoreView, engine: Engine) -> ir.Table:
+    live = seen.live[name]
+    parts: list[ir.Table] = []
+    if paths:
+        parts.append(_in_columns(engine.read_parquet(paths, f"sealed_{name}"), name))
+    if live.num_rows or not paths:
+        parts.append(_in_columns(engine.from_arrow(live, f"live_{name}"), name))
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = whole.union(part)
+    return whole
+
+
+def _in_columns(table: ir.Table, name: str) -> ir.Table:
+    """The columns of today's schema in their order and types; those that older files lack are null."""
+    import ibis
+
+    schema = ibis.Schema.from_pyarrow(arrow_schema(name))
+    there = set(table.columns)
+    return table.select(
+        **{
+            column: table[column].cast(type_) if column in there else ibis.null().cast(type_)
+            for column, type_ in schema.items()
+        }
+    )
+
+
+def _each_once(exchanges: ir.Table, engine: Engine) -> tuple[ir.Table, int]:
+    """Each exchange once, and the number of copies left out.
+
+    Of two copies the one with reported usage counts, then the one with the fuller measurement. Comparing 64-bit hashes
+    first keeps the memory small: only rows whose hash occurs twice are compared by their ids.
+    """
+    import ibis
+
+    marked = exchanges.mutate(_hash=exchanges.exchange_id.hash())
+    twice = marked.filter(marked.exchange_id.notnull()).group_by("_hash").aggregate(_copies=ibis._.count())
+    twice = twice.filter(twice["_copies"] > 1).cache()
+    if not engine.run(twice.limit(1)):
+        return exchanges, 0
+    suspects = marked.semi_join(twice, "_hash")
+    order = ibis.window(
+        group_by=suspects.exchange_id,
+        order_by=[
+            (suspects.prompt_tokens_source == "reported").fill_null(False).desc(),
+            suspects.output_tokens.notnull().desc(),
+            suspects.ttft_s.notnull().desc(),
+            suspects.started_at,
+            suspects.sidecar,
+        ],
+    )
+    ranked = suspects.mutate(_rank=ibis.row_number().over(order))
+    kept = ranked.filter(ranked["_rank"] == 0).drop("_hash", "_rank")
+    copies = engine.run(ranked.aggregate(n=(ranked["_rank"] > 0).sum()))[0]["n"]
+    return marked.anti_join(twice, "_hash").drop("_hash").union(kept), int(copies or 0)
+
+
+def no_records(store: Path) -> PromptlintError:
+    return PromptlintError(f"{store} holds no records: run `promptlint proxy` with --store {store} first")
