@@ -12,7 +12,7 @@ from promptlint_core.errors import PromptlintError
 from promptlint_core.prompt import Place
 from promptlint_linter.config import Config
 from promptlint_linter.ignores import GitIgnores, Patterns
-from promptlint_linter.sources.kinds import Kind, kind_of, suffixes_wanted
+from promptlint_linter.sources.kinds import Kind, is_serving_name, kind_of, suffixes_wanted
 from promptlint_linter.sources.unit import Problem
 
 
@@ -129,7 +129,7 @@ class _Finder:
     def _is_wanted(self, name: str, relative: str) -> bool:
         if os.path.splitext(name)[1].lower() in self.suffixes:  # noqa: PTH122
             return not name.startswith(".#")  # Emacs marks an edited file by a dangling link
-        return self.prompts.match(relative)
+        return is_serving_name(name) or self.prompts.match(relative)
 
     def _is_readable_file(self, entry: os.DirEntry[str]) -> bool:
         try:

@@ -11,6 +11,9 @@ from promptlint_rules.order.identity_first import IdentityFirst
 from promptlint_rules.order.random_id_first import RandomIdFirst
 from promptlint_rules.order.retrieval_first import RetrievalFirst
 from promptlint_rules.order.task_first import TaskFirst
+from promptlint_rules.serving.extreme_gpu_memory_utilization import ExtremeGpuMemoryUtilization
+from promptlint_rules.serving.overcommitted_kv import OvercommittedKv
+from promptlint_rules.serving.prefix_caching_off import PrefixCachingOff
 from promptlint_rules.size.oversized_output_bound import OversizedOutputBound
 from promptlint_rules.size.oversized_retrieval import OversizedRetrieval
 from promptlint_rules.size.unbounded_output import UnboundedOutput
@@ -30,6 +33,9 @@ RULES: tuple[type[Rule], ...] = (
     UnboundedOutput,
     OversizedOutputBound,
     OversizedRetrieval,
+    PrefixCachingOff,
+    ExtremeGpuMemoryUtilization,
+    OvercommittedKv,
     UnreadableFile,
     UnusedSuppression,
     UnknownSuppression,

@@ -17,7 +17,7 @@ from promptlint_core.errors import PromptlintError
 from promptlint_core.kv.config import geometry_from_config
 from promptlint_core.kv.geometry import Geometry, Parameters
 from promptlint_core.kv.gguf_header import geometry_from_gguf
-from promptlint_core.kv.parameters import quantised_bits
+from promptlint_core.kv.parameters import quantised_weights_bytes
 
 __all__ = ["find_geometry", "geometry_of", "known_models"]
 
@@ -35,17 +35,6 @@ _FIELD_OF_COLUMN = {
     "max_position": "max_position_embeddings",
 }
 _QUANTISED_SUFFIX = re.compile(r"[-_ ](fp8|awq|gptq|int4|int8|nvfp4|mxfp4|w4a16|w8a8|gguf)\b.*$")
-_QUANTISED_CONFIG: Mapping[str, Mapping[str, object]] = {
-    "fp8": {"quant_method": "fp8"},
-    "int8": {"quant_method": "fp8"},
-    "w8a8": {"quant_method": "fp8"},
-    "awq": {"quant_method": "awq"},
-    "int4": {"quant_method": "gptq"},
-    "gptq": {"quant_method": "gptq"},
-    "w4a16": {"quant_method": "gptq"},
-    "nvfp4": {"quant_method": "nvfp4"},
-    "mxfp4": {"quant_method": "mxfp4"},
-}
 _VARIANT = re.compile(r"[-_ ](instruct|chat|it|hf|base|pt|thinking|text|preview|latest|bf16|fp16|v\d+:\d+)(?=$|[-_ ])")
 _DATE = re.compile(r"[-_ ](\d{4}|\d{6}|\d{8})$")
 _MAKER = re.compile(r"^(meta|nvidia|mistralai|qwen|google|microsoft|deepseek-ai|openai|cohereforai|nousresearch)[-_ ]")
@@ -100,11 +89,8 @@ def _find(name: str) -> Geometry | None:
     if row_name is None:
         return None
     geometry = _from_row(_rows()[row_name])
-    if quantisation and geometry.parameters and (bits := quantised_bits(_QUANTISED_CONFIG.get(quantisation, {}))):
-        kept = geometry.parameters.embedding + geometry.parameters.output_head
-        quantised = max(0, geometry.parameters.total - kept)
-        weights = min(kept, geometry.parameters.total) * geometry.element_bytes + int(quantised * bits / 8)
-        return replace(geometry, weights_bytes=weights)
+    if quantisation:
+        return replace(geometry, weights_bytes=quantised_weights_bytes(geometry, quantisation))
     return geometry
 
 

@@ -12,7 +12,9 @@ class Kind(StrEnum):
     NOTEBOOK = "notebook"
     TEMPLATE = "template"
     PROMPT = "prompt"
-    """Text, Markdown, YAML, TOML or JSON that holds prompts."""
+    """Text, Markdown, YAML, TOML or JSON that holds prompts; YAML and JSON may configure an engine as well."""
+    SERVING = "serving"
+    """A script or Dockerfile that may start an engine."""
 
 
 PYTHON = frozenset((".py", ".pyw"))
@@ -20,6 +22,8 @@ TEMPLATE = frozenset((".j2", ".jinja", ".jinja2"))
 ALWAYS_PROMPT = frozenset((".prompt", ".prompty"))
 STRUCTURED = frozenset((".yaml", ".yml", ".toml", ".json"))
 PLAIN = frozenset((".md", ".markdown", ".txt", ".text", ".xml", ".mustache", ".hbs", ".tmpl", ".tpl"))
+
+SCRIPTS = frozenset((".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".dockerfile", ".containerfile"))
 
 PROMPT_WORDS = frozenset(("prompt", "prompts", "instruction", "instructions", "systemprompt", "promptfile"))
 """A file or folder named with one of these words holds prompts."""
@@ -34,7 +38,12 @@ WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 def suffixes_wanted() -> frozenset[str]:
     """Suffixes of files that may have a reader: the rest is never looked at."""
-    return PYTHON | TEMPLATE | ALWAYS_PROMPT | STRUCTURED | PLAIN | {".ipynb"}
+    return PYTHON | TEMPLATE | ALWAYS_PROMPT | STRUCTURED | PLAIN | SCRIPTS | {".ipynb"}
+
+
+def is_serving_name(name: str) -> bool:
+    """A file name without a suffix of its own that means a container's recipe."""
+    return name.lower().startswith(("dockerfile", "containerfile"))
 
 
 def kind_of(path: PurePosixPath, *, explicit: bool = False) -> Kind | None:
@@ -51,6 +60,8 @@ def kind_of(path: PurePosixPath, *, explicit: bool = False) -> Kind | None:
         return Kind.TEMPLATE
     if suffix in ALWAYS_PROMPT or path.name in CHAT_TEMPLATES:
         return Kind.PROMPT
+    if suffix in SCRIPTS or is_serving_name(path.name):
+        return Kind.SERVING
     if suffix in PLAIN and (explicit or is_named_prompt(path)):
         return Kind.PROMPT
     if suffix in STRUCTURED and (explicit or suffix != ".json" or is_named_prompt(path)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from promptlint_linter.sources.kinds import Kind
@@ -25,6 +26,11 @@ def read_unit(source: SourceFile, kind: Kind, session: Session, *, explicit: boo
         from promptlint_linter.sources import jinja
 
         return jinja.read(source, explicit=explicit)
+    from promptlint_linter.sources import serving
+
+    if kind is Kind.SERVING:
+        return serving.read(source)
     from promptlint_linter.sources import prompt_files
 
-    return prompt_files.read(source, explicit=explicit)
+    unit = prompt_files.read(source, explicit=explicit)
+    return replace(unit, calls=(*unit.calls, *serving.calls_of(source)))

@@ -1,0 +1,1 @@
+"""How the engine is run: prefix cache, memory share, room for the KV cache."""
