@@ -1,0 +1,116 @@
+"""Runs of text: what happens to the pieces of a prompt as strings are cut, repeated, frozen and chosen between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from promptlint_core.cadence import Cadence, Origin
+from promptlint_linter.evaluate.values import Fork, Fragment, Piece, Site
+
+Fragments = tuple[Fragment, ...]
+
+LOOP_COUNTER = "loop counter"
+_MOST_OPTIONS = 4
+
+
+def change(fragments: Iterable[Fragment], each: Callable[[Piece], Piece]) -> Fragments:
+    """The same run with every piece changed."""
+    return tuple(
+        each(part) if isinstance(part, Piece) else Fork(tuple(change(option, each) for option in part.options))
+        for part in fragments
+    )
+
+
+def stepped(fragments: Iterable[Fragment], site: Site, note: str) -> Fragments:
+    """The run after one more step of its way."""
+    return change(fragments, lambda piece: piece.step(site, note))
+
+
+def labelled(fragments: Iterable[Fragment], label: str) -> Fragments:
+    """The run as the content of a named constant or variable; the first name stays."""
+    return change(
+        fragments,
+        lambda piece: piece if piece.text is None or piece.label else replace(piece, label=label),
+    )
+
+
+def frozen(piece: Piece, most: Cadence) -> Piece:
+    """A value that is evaluated once per process or session changes no faster than that."""
+    if piece.cadence is None or piece.cadence <= most:
+        return piece
+    when = "at import" if most is Cadence.DEPLOY else "for the session"
+    detail = ", ".join(part for part in (piece.detail, f"frozen {when}") if part)
+    return replace(piece, cadence=most, detail=detail)
+
+
+def repeated(fragments: Iterable[Fragment]) -> Fragments:
+    """Any number of copies; the counter of the loop that makes them is then the same each time."""
+
+    def once(piece: Piece) -> Piece:
+        if piece.origin is Origin.STATE and piece.detail == LOOP_COUNTER:
+            return Piece(None, Cadence.FIXED, site=piece.site, repeated=True)
+        return replace(piece, repeated=True)
+
+    return change(fragments, once)
+
+
+def grown_by(old: Fragments, new: Fragments) -> Fragments | None:
+    """What stands behind `old` in `new`, when `new` starts with it."""
+    if len(new) >= len(old) and all(a is b or a == b for a, b in zip(old, new, strict=False)):
+        return new[len(old) :]
+    return None
+
+
+def choose(first: Fragments, second: Fragments) -> Fragments:
+    """One of two runs; what both share at either end stands outside the fork."""
+    if first == second:
+        return first
+    head = 0
+    while head < min(len(first), len(second)) and first[head] == second[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(first), len(second)) - head and first[-1 - tail] == second[-1 - tail]:
+        tail += 1
+    middles = (first[head : len(first) - tail], second[head : len(second) - tail])
+    return (*first[:head], _fork(middles), *first[len(first) - tail :])
+
+
+def _fork(runs: Sequence[Fragments]) -> Fork:
+    options: list[Fragments] = []
+    for run in runs:
+        inner = run[0].options if len(run) == 1 and isinstance(run[0], Fork) else (run,)
+        options += [option for option in inner if option not in options]
+    return Fork(tuple(options[:_MOST_OPTIONS]))
+
+
+def pieces(fragments: Iterable[Fragment]) -> Iterator[Piece]:
+    """All pieces, of all options."""
+    for part in fragments:
+        if isinstance(part, Piece):
+            yield part
+        else:
+            for option in part.options:
+                yield from pieces(option)
+
+
+def variants(fragments: Fragments) -> Iterator[tuple[Piece, ...]]:
+    """The run with its forks decided: each option of a fork is taken in at least one variant."""
+    count = max((_width(part) for part in fragments), default=1)
+    for number in range(count):
+        yield tuple(_decided(fragments, number))
+
+
+def _width(part: Fragment) -> int:
+    if isinstance(part, Piece):
+        return 1
+    inner = (max((_width(p) for p in option), default=1) for option in part.options)
+    return max(len(part.options), *inner)
+
+
+def _decided(fragments: Fragments, number: int) -> Iterator[Piece]:
+    for part in fragments:
+        if isinstance(part, Piece):
+            yield part
+        else:
+            yield from _decided(part.options[min(number, len(part.options) - 1)], number)

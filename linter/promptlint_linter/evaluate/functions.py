@@ -1,0 +1,210 @@
+"""Calls of functions of the project: arguments bound, the body run, what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from promptlint_core.cadence import Cadence
+from promptlint_linter.calls.frameworks import MODELS
+from promptlint_linter.calls.vendors import CLIENT_PACKAGES
+from promptlint_linter.evaluate import fragments, lists, statements
+from promptlint_linter.evaluate.branches import either
+from promptlint_linter.evaluate.scopes import Frame
+from promptlint_linter.evaluate.values import (
+    NONE,
+    UNKNOWN,
+    UNKNOWN_PIECE,
+    Arguments,
+    Class,
+    Deferred,
+    External,
+    Function,
+    Instance,
+    Listing,
+    Mapping,
+    Opaque,
+    Repeat,
+    Site,
+    Text,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from promptlint_linter.evaluate.machine import Machine
+    from promptlint_linter.evaluate.modules import Definition
+
+_DEEPEST_CALL = 12
+_ONCE_PER_PROCESS = frozenset({"lru_cache", "cache", "cached", "memoize"})
+_ONCE_PER_OBJECT = frozenset({"cached_property"})
+_MODEL_PACKAGES = CLIENT_PACKAGES | {name.split(".", 1)[0] for name in MODELS}
+
+
+def run(machine: Machine, call: Deferred) -> Value:
+    """What a call returns."""
+    function = call.function
+    if not isinstance(function, Function):
+        return UNKNOWN
+    depth = call.frame.depth + 1
+    definition = function.definition
+    node = function.node or definition.function
+    if node is None or depth > _DEEPEST_CALL or node in machine.running:
+        return UNKNOWN
+    machine.running.append(node)
+    try:
+        frame = frame_for(machine, function, node, call.arguments)
+        frame.depth = depth
+        frame.most = slower(frame.most, call.frame.most)
+        return result_of(frame, node)
+    finally:
+        machine.running.remove(node)
+
+
+def slower(first: Cadence | None, second: Cadence | None) -> Cadence | None:
+    known = [cadence for cadence in (first, second) if cadence is not None]
+    return min(known) if known else None
+
+
+def frame_for(
+    machine: Machine, function: Function, node: cst.FunctionDef | cst.Lambda, arguments: Arguments
+) -> Frame:
+    """The frame in which the body runs."""
+    definition = function.definition
+    is_whole = isinstance(node, cst.FunctionDef) and node is definition.function
+    frame = Frame(
+        machine,
+        definition,
+        definition.module,
+        outer=function.closure,
+        function=definition.qualified_name if is_whole else name_of(node, definition),
+        owner=definition.owner if is_whole else (function.closure.owner if function.closure else None),
+        most=_once(definition.lines.decorators) if is_whole else None,
+    )
+    bind_parameters(machine, frame, function, node, merged_arguments(function.bound, arguments))
+    return frame
+
+
+def name_of(node: cst.FunctionDef | cst.Lambda, definition: Definition) -> str:
+    inner = node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"
+    return f"{definition.qualified_name}.{inner}"
+
+
+def _once(decorators: tuple[str, ...]) -> Cadence | None:
+    last = {name.rsplit(".", 1)[-1] for name in decorators}
+    if last & _ONCE_PER_PROCESS:
+        return Cadence.DEPLOY
+    return Cadence.SESSION if last & _ONCE_PER_OBJECT else None
+
+
+def result_of(frame: Frame, node: cst.FunctionDef | cst.Lambda) -> Value:
+    """Run the body and join all that it returns."""
+    if isinstance(node, cst.Lambda):
+        return frame.value(node.body)
+    statements.run_suite(frame, node.body)
+    if frame.yields:
+        return Listing(tuple(Repeat(value) for value in frame.yields), "generator")
+    if not frame.returns:
+        return NONE
+    values = [frame.machine.force(value) for value in frame.returns]
+    joined = values[0]
+    for value in values[1:]:
+        joined = joined if value is NONE else value if joined is NONE else either(joined, value)
+    return returned(frame, joined)
+
+
+def returned(frame: Frame, value: Value) -> Value:
+    """The value with the step that it came back from this function."""
+    ends = frame.machine.return_site(frame)
+    if ends is None:
+        return value
+    if isinstance(value, Text):
+        return Text(fragments.stepped(value.fragments, ends, "returned here"))
+    if isinstance(value, Opaque) and value.piece.cadence is not None:
+        return replace(value, piece=value.piece.step(ends, "returned here"), name="")
+    return value
+
+
+def merged_arguments(first: Arguments, second: Arguments) -> Arguments:
+    if not first.positional and not first.keywords.entries:
+        return second
+    return Arguments(
+        (*first.positional, *second.positional),
+        Mapping((*first.keywords.entries, *second.keywords.entries)),
+        first.is_open or second.is_open,
+    )
+
+
+def bind_parameters(
+    machine: Machine,
+    frame: Frame,
+    function: Function,
+    node: cst.FunctionDef | cst.Lambda,
+    arguments: Arguments,
+) -> None:
+    """Give each parameter its argument, its default, or a value that only its name speaks for."""
+    parameters = [*node.params.posonly_params, *node.params.params]
+    positional = list(arguments.positional)
+    if _takes_self(frame, function, node, parameters):
+        first = parameters.pop(0)
+        owner = frame.owner
+        receiver = function.receiver or (Instance(owner) if owner is not None else UNKNOWN)
+        frame.names[first.name.value] = receiver
+    used: set[str] = set()
+    for index, parameter in enumerate([*parameters, *node.params.kwonly_params]):
+        name = parameter.name.value
+        used.add(name)
+        value = arguments.keywords.get(name)
+        if value is None and index < len(parameters) and index < len(positional):
+            value = positional[index]
+        frame.names[name] = value if value is not None else _absent(frame, parameter, arguments)
+    if isinstance(node.params.star_arg, cst.Param):
+        frame.names[node.params.star_arg.name.value] = Listing(tuple(positional[len(parameters) :]), "tuple")
+    if node.params.star_kwarg is not None:
+        rest = [(key, value) for key, value in arguments.keywords.entries if key is None or key not in used]
+        open_part = [(None, UNKNOWN)] if arguments.is_open or not arguments.keywords.entries else []
+        frame.names[node.params.star_kwarg.name.value] = Mapping((*rest, *open_part))
+
+
+def _takes_self(
+    frame: Frame, function: Function, node: cst.FunctionDef | cst.Lambda, parameters: Sequence[cst.Param]
+) -> bool:
+    if not parameters or isinstance(node, cst.Lambda) or function.definition.owner is None:
+        return False
+    if node is not function.definition.function:
+        return False
+    decorators = {name.rsplit(".", 1)[-1] for name in function.definition.lines.decorators}
+    return "staticmethod" not in decorators
+
+
+def _absent(frame: Frame, parameter: cst.Param, arguments: Arguments) -> Value:
+    """A parameter without an argument: what its type or its default says, if the function is run by itself."""
+    name = parameter.name.value
+    typed = _typed(frame, parameter)
+    if typed is not None:
+        return typed
+    if parameter.default is not None and (arguments.positional or arguments.keywords.entries):
+        return frame.value(parameter.default)
+    return Opaque(UNKNOWN_PIECE, name=name)
+
+
+def _typed(frame: Frame, parameter: cst.Param) -> Value | None:
+    """An annotation that names a client of a model or a class of the project."""
+    if parameter.annotation is None:
+        return None
+    path = lists.dotted(parameter.annotation.annotation)
+    if path is None or path in ("str", "int", "float", "bool", "list", "dict", "Any", "object", "bytes"):
+        return None
+    kind = frame.value(parameter.annotation.annotation)
+    if isinstance(kind, External) and kind.name.split(".", 1)[0] in _MODEL_PACKAGES:
+        return External(kind.name + "()")
+    if isinstance(kind, Class) and frame.owner is not kind.definition:
+        return Instance(kind.definition, name=parameter.name.value)
+    return None
+
+
+def call(machine: Machine, function: Value, arguments: Arguments, site: Site, frame: Frame) -> Value:
+    """A call that is run when its result is wanted."""
+    return Deferred(function, arguments, site, frame)

@@ -1,0 +1,241 @@
+"""Lists, tuples, sets and dicts: literals, comprehensions, items, and what iterating over them gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from promptlint_core.cadence import Cadence, Evidence, Origin
+from promptlint_core.names import origin_of_name
+from promptlint_linter.evaluate import fragments
+from promptlint_linter.evaluate.branches import either
+from promptlint_linter.evaluate.scopes import Frame
+from promptlint_linter.evaluate.texts import derived
+from promptlint_linter.evaluate.values import (
+    UNKNOWN,
+    UNKNOWN_PIECE,
+    Constant,
+    Either,
+    Listing,
+    Mapping,
+    Opaque,
+    Piece,
+    Repeat,
+    Spread,
+    Text,
+    Value,
+)
+
+_MOST_CHOICES = 4
+
+
+def dotted(node: cst.CSTNode) -> str | None:
+    """`a.b.c` of names and attributes."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) else None
+
+
+def listing(node: cst.List | cst.Tuple | cst.Set, frame: Frame) -> Value:
+    items: list[Value] = []
+    for element in node.elements:
+        value = frame.lazy(element.value)
+        items.append(Spread(value) if isinstance(element, cst.StarredElement) else value)
+    if isinstance(node, cst.Set):
+        return unordered(Listing(tuple(items), "set"), frame, node)
+    found = Listing(tuple(items), "tuple" if isinstance(node, cst.Tuple) else "list")
+    frame.machine.list_messages(frame, node, found)
+    return found
+
+
+def unordered(found: Listing, frame: Frame, node: cst.CSTNode, detail: str = "set order") -> Listing:
+    """A set: strings in it come in another order in each process."""
+    if len(found.items) < 2 and not any(isinstance(item, Spread | Repeat) for item in found.items):
+        return replace(found, kind="set")
+    if all(isinstance(item, Constant) for item in found.items):
+        return replace(found, kind="set")
+    piece = Piece(None, Cadence.CALL, Origin.ORDER, Evidence.PROVED, frame.site(node), detail=detail)
+    return replace(found, kind="set", order=found.order or piece)
+
+
+def mapping(node: cst.Dict, frame: Frame) -> Value:
+    entries: list[tuple[str | None, Value]] = []
+    for element in node.elements:
+        value = frame.lazy(element.value)
+        if isinstance(element, cst.DictElement):
+            entries.append((_key(frame, element.key), value))
+            continue
+        known = frame.machine.force(value)
+        entries += known.entries if isinstance(known, Mapping) else [(None, known)]
+    return Mapping(tuple(entries), frame.site(node))
+
+
+def _key(frame: Frame, node: cst.BaseExpression) -> str | None:
+    value = frame.value(node)
+    if isinstance(value, Text):
+        return value.literal
+    return str(value.value) if isinstance(value, Constant) else None
+
+
+def comprehension(node: cst.ListComp | cst.SetComp | cst.GeneratorExp, frame: Frame) -> Value:
+    with_order = _bind_loops(node.for_in, frame)
+    frame.loops += 1
+    item = frame.lazy(node.elt)
+    frame.loops -= 1
+    found = Listing((Repeat(item),), order=with_order)
+    if isinstance(node, cst.SetComp):
+        return unordered(found, frame, node)
+    frame.machine.list_messages(frame, node, found)
+    return found
+
+
+def dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
+    _bind_loops(node.for_in, frame)
+    frame.lazy(node.key)
+    return Mapping(((None, derived(frame.value(node.value))),), frame.site(node))
+
+
+def _bind_loops(loop: cst.CompFor, frame: Frame) -> Piece | None:
+    """Bind the names of a comprehension; names are not taken back, they are rarely used again."""
+    order: Piece | None = None
+    inner: cst.CompFor | None = loop
+    while inner is not None:
+        items = frame.value(inner.iter)
+        frame.machine.bind(frame, inner.target, element(frame, items, inner.iter))
+        order = order or (items.order if isinstance(items, Listing) else None)
+        inner = inner.inner_for_in
+    return order
+
+
+def element(frame: Frame, items: Value, node: cst.BaseExpression) -> Value:
+    """What a loop variable stands for."""
+    items = frame.machine.force(items)
+    if isinstance(items, Listing):
+        if items.order is not None:
+            return Opaque(items.order)
+        found = list(frame.machine.flat_items(items))
+        choices = [item.value if isinstance(item, Repeat) else item for item in found]
+        return _one_of(choices[:_MOST_CHOICES]) if choices else UNKNOWN
+    if isinstance(items, Opaque):
+        return derived(items, _singular(items.name))
+    if isinstance(items, Either):
+        return element(frame, items.options[0], node)
+    if isinstance(items, Mapping):
+        return UNKNOWN
+    return UNKNOWN
+
+
+def _one_of(choices: list[Value]) -> Value:
+    value = choices[0]
+    for other in choices[1:]:
+        value = either(value, other)
+    return value
+
+
+def _singular(name: str) -> str:
+    """`documents` → `document`, so that the name of one item still speaks for it."""
+    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+
+
+def counter(frame: Frame, node: cst.CSTNode) -> Opaque:
+    """The index of a loop."""
+    piece = Piece(None, Cadence.TURN, Origin.STATE, site=frame.site(node), detail=fragments.LOOP_COUNTER)
+    return Opaque(piece)
+
+
+def part_of(value: Value, name: str) -> Value:
+    """One of several names that a value of unknown parts is unpacked into."""
+    if isinstance(value, Opaque) and value.piece.cadence is not None and value.piece.evidence is Evidence.PROVED:
+        return Opaque(value.piece)
+    if isinstance(value, Listing) and value.order is not None:
+        return Opaque(value.order)
+    return Opaque(UNKNOWN_PIECE, name=name)
+
+
+def literal_key(frame: Frame, node: cst.Subscript) -> str | None:
+    """The key of `d["key"]` or the digits of `items[0]`."""
+    if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+        return None
+    value = frame.value(node.slice[0].slice.value)
+    if isinstance(value, Text):
+        return value.literal
+    return str(value.value) if isinstance(value, Constant) and isinstance(value.value, int) else None
+
+
+def subscript(node: cst.Subscript, frame: Frame) -> Value:
+    base = frame.value(node.value)
+    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
+        return base if isinstance(base, Text | Opaque | Listing) else UNKNOWN
+    key = literal_key(frame, node)
+    if isinstance(base, Either):
+        return _one_of([item_of(frame, option, key, node) for option in base.options])
+    return item_of(frame, base, key, node)
+
+
+def item_of(frame: Frame, base: Value, key: str | None, node: cst.Subscript) -> Value:
+    base = frame.machine.force(base)
+    if isinstance(base, Mapping):
+        return _entry(frame, base, key)
+    if isinstance(base, Listing):
+        if base.order is not None:
+            return Opaque(base.order)
+        items = list(frame.machine.flat_items(base))
+        if key is not None and key.lstrip("-").isdigit() and -len(items) <= int(key) < len(items):
+            if not any(isinstance(item, Repeat) for item in items):
+                return items[int(key)]
+        choices = [item.value if isinstance(item, Repeat) else item for item in items]
+        return _one_of(choices[:_MOST_CHOICES]) if choices else UNKNOWN
+    if isinstance(base, Opaque):
+        name = f"{base.name}.{key}" if key and not key.lstrip("-").isdigit() else base.name
+        return named(base, name)
+    return derived(base)
+
+
+def _entry(frame: Frame, base: Mapping, key: str | None) -> Value:
+    if key is not None:
+        found = base.get(key)
+        return found if found is not None else Opaque(UNKNOWN_PIECE, name=key)
+    values = [value for _, value in base.entries]
+    return _one_of(values[:_MOST_CHOICES]) if values and len(values) <= _MOST_CHOICES else UNKNOWN
+
+
+def named(base: Opaque, name: str) -> Opaque:
+    """An attribute or item of a value: its own name speaks where the value was not followed to its source."""
+    if base.piece.evidence is Evidence.PROVED and base.piece.cadence is not None:
+        return Opaque(base.piece, name=name)
+    meaning = origin_of_name(name)
+    if meaning is not None:
+        origin, cadence = meaning
+        return Opaque(Piece(None, cadence, origin, Evidence.NAMED), name=name)
+    return Opaque(base.piece, name=name)
+
+
+def united(first: Value, second: Value) -> Value:
+    """`a | b` of sets and dicts."""
+    if isinstance(first, Listing) and isinstance(second, Listing):
+        return Listing((*first.items, *second.items), "set", first.order or second.order)
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return Mapping((*first.entries, *second.entries), first.site)
+    if isinstance(first, Listing):
+        return Listing((*first.items, Spread(second)), first.kind, first.order)
+    return UNKNOWN
+
+
+def mixed(first: Value, second: Value) -> Value:
+    """Arithmetic on values of which at least one is not known: it changes as often as the faster one."""
+    opaque = [value for value in (first, second) if isinstance(value, Opaque) and value.piece.cadence is not None]
+    if not opaque:
+        return Opaque(UNKNOWN_PIECE)
+    return max(opaque, key=lambda value: value.piece.cadence or 0)
+
+
+
+
+def keys(frame: Frame, value: Mapping) -> Listing:
+    """The keys of a dict, in its order."""
+    return Listing(
+        tuple(Repeat(UNKNOWN) if key is None else frame.machine.literal(key) for key, _ in value.entries)
+    )

@@ -1,0 +1,237 @@
+"""The interpreter: finds the rule for each kind of expression, runs project functions, keeps what was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from promptlint_linter.calls.frameworks import AGENTS, MODELS
+from promptlint_linter.calls.match import shape_of_call
+from promptlint_linter.calls.shapes import CallShape
+from promptlint_linter.evaluate import changes, classes, expressions, functions, imports
+from promptlint_linter.evaluate.messages import is_message
+from promptlint_linter.evaluate.outline import Imported
+from promptlint_linter.evaluate.records import Called, Composed, Listed, Records
+from promptlint_linter.evaluate.scopes import Frame
+from promptlint_linter.evaluate.values import (
+    NONE,
+    UNKNOWN,
+    Arguments,
+
+    Deferred,
+    Either,
+    External,
+    Function,
+    Instance,
+    Listing,
+    Repeat,
+    Site,
+    Spread,
+    Text,
+    Value,
+    literal,
+)
+
+if TYPE_CHECKING:
+    from promptlint_linter.evaluate.modules import Definition, Module
+    from promptlint_linter.project import Project
+
+_STEPS_PER_ENTRY = 40_000
+"""Expressions evaluated on behalf of one function of the linted file; a longer way is given up as unknown."""
+
+PROMPT_WORDS = re.compile(
+    r"[Pp]rompt|PROMPT|[Ii]nstruction|INSTRUCTION|[\"'](?:role|system)[\"']|[Yy]ou are |[Yy]our task|[Pp]ersona"
+    r"|(?:System|Human|User|Chat|AI)Message|completions?\b|\.messages\.|\.responses\.|generate_content|invoke\("
+    r"|\bChat[A-Z]\w+\(|Agent\(|\bLLM\(|SamplingParams|as_retriever|similarity_|system_message|\.converse|\bollama\b"
+    r"|TEMPLATE|[Tt]emplate"
+)
+"""A definition without any of these words is only evaluated when another one asks for it."""
+
+
+class TooFar(Exception):
+    """The evaluation of one function takes too many steps."""
+
+
+@dataclass(eq=False)
+class Machine:
+    """Evaluates the definitions of one project; what does not depend on who asks is kept."""
+
+    project: Project
+    summaries: dict[object, object] = field(default_factory=dict)
+    steps: int = 0
+    running: list[object] = field(default_factory=list)
+    """Functions, classes and constants under way: what asks for itself is unknown."""
+    nested: list[tuple[Frame, cst.FunctionDef]] = field(default_factory=list)
+    """Functions that were defined inside those that were run."""
+    _records: dict[Module, Records] = field(default_factory=dict)
+    records: Records = field(default_factory=Records)
+    interesting: dict[Definition, bool] = field(default_factory=dict)
+
+    # What an entry is
+
+    def start(self) -> None:
+        """A new function of the linted file: the budget is full again."""
+        self.steps = 0
+        self.running.clear()
+
+    def records_of(self, module: Module) -> Records:
+        return self._records.setdefault(module, Records())
+
+    @contextmanager
+    def within(self, module: Module) -> Iterator[None]:
+        """What is found belongs to that module, whoever asked for it first."""
+        kept, self.records = self.records, self.records_of(module)
+        try:
+            yield
+        finally:
+            self.records = kept
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is found is not kept: it is found again when the function is run for itself."""
+        kept, self.records = self.records, Records()
+        try:
+            yield
+        finally:
+            self.records = kept
+
+    def is_interesting(self, definition: Definition) -> bool:
+        known = self.interesting.get(definition)
+        if known is None:
+            known = self.interesting[definition] = PROMPT_WORDS.search(definition.text) is not None
+        return known
+
+    # Values
+
+    def value(self, node: cst.BaseExpression, frame: Frame) -> Value:
+        self.steps += 1
+        if self.steps > _STEPS_PER_ENTRY:
+            raise TooFar
+        rule: Callable[[cst.BaseExpression, Frame], Value] | None = expressions.RULES.get(type(node))
+        return rule(node, frame) if rule else UNKNOWN
+
+    def force(self, value: Value) -> Value:
+        """The value itself where a call was left for later."""
+        while isinstance(value, Deferred):
+            if value.result is None:
+                value.result = UNKNOWN  # what asks for itself is unknown
+                value.result = functions.run(self, value)
+            value = value.result
+        return value
+
+    def settle(self, value: Value, frame: Frame) -> None:
+        """Run a call whose result nobody may ask for, if prompts may be put together in it."""
+        if isinstance(value, Deferred) and value.result is None and isinstance(value.function, Function):
+            if frame.depth <= 1 and self.is_interesting(value.function.definition):
+                self.force(value)
+
+    def preferred(self, value: Either) -> Value:
+        """The option that says most."""
+        options = [self.force(option) for option in value.options]
+        told = [o for o in options if o is not UNKNOWN and o is not NONE and o != NONE]
+        return next((o for o in told if isinstance(o, Text | Listing | External | Function)), (told or options)[0])
+
+    def flat_items(self, listing: Listing) -> Iterator[Value]:
+        """The items of a listing with spreads laid out."""
+        for item in listing.items:
+            if isinstance(item, Spread):
+                inner = self.force(item.value)
+                if isinstance(inner, Listing):
+                    yield from self.flat_items(inner)
+                elif isinstance(inner, Either):
+                    yield inner
+                else:
+                    yield Repeat(inner)
+            else:
+                yield item
+
+    def literal_text(self, value: Value | None) -> str | None:
+        """The text of a value when it is a constant string."""
+        if value is None:
+            return None
+        value = self.force(value)
+        return value.literal if isinstance(value, Text) else None
+
+    def literal(self, text: str) -> Text:
+        return literal(text)
+
+    # Names
+
+    def bind(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
+        changes.assign(frame, target, value)
+
+    def imported(self, module: Module, what: Imported) -> Value:
+        return imports.imported(self, module, what)
+
+    def module_value(self, module: Module, name: str) -> Value | None:
+        return imports.module_value(self, module, name)
+
+    def module_attribute(self, module: Module, path: str) -> Value | None:
+        return imports.module_attribute(self, module, path)
+
+    def shown_instance(self, value: Instance) -> Value | None:
+        return classes.shown(self, value)
+
+    def parent_of(self, frame: Frame) -> Value:
+        """`super()`: the first base class that belongs to the project."""
+        inner: Frame | None = frame
+        while inner is not None and inner.owner is None:
+            inner = inner.outer
+        if inner is None or inner.owner is None:
+            return UNKNOWN
+        bases = classes.bases_of(self, inner.owner)
+        return Instance(bases[1]) if len(bases) > 1 else UNKNOWN
+
+    def is_seeded(self, module: Module) -> bool:
+        """Whether a module fixes the seed of the shared random source."""
+        return re.search(r"^\s*(?:np\.|numpy\.)?random\.seed\(", module.text, re.MULTILINE) is not None
+
+    # What is found
+
+    def compose(self, frame: Frame, node: cst.CSTNode, text: Text) -> None:
+        if len(text.fragments) > 1:
+            self.records.composed[node] = Composed(text, frame.site(node), frame.function)
+
+    def name_text(self, text: Text, path: str) -> None:
+        """A variable holds the text: its name is evidence."""
+        self.records.names[id(text)] = (text, path)
+
+    def list_messages(self, frame: Frame, node: cst.CSTNode, listing: Listing) -> None:
+        if any(is_message(self, item) for item in listing.items):
+            self.records.listed[node] = Listed(listing, frame.site(node), frame.function)
+
+    def forget(self, node: cst.CSTNode) -> None:
+        """The same prompt is found again with more of it known."""
+        self.records.composed.pop(node, None)
+        self.records.listed.pop(node, None)
+
+    def record_call(self, frame: Frame, node: cst.Call, called: Called) -> None:
+        del frame
+        self.records.called[node] = called
+
+    def rebound(self, receiver: Value, arguments: Arguments) -> None:
+        """`model.bind(max_tokens=…)`: the bound of the constructor is not the last word."""
+        if isinstance(receiver, External) and receiver.site is not None and arguments.keywords.entries:
+            self.records.rebound.add(receiver.site.node)
+
+    def model_method(self, callee: External) -> CallShape | None:
+        """The row for a method of a framework's model or agent: its first argument is the prompt."""
+        receiver = callee.receiver
+        if not isinstance(receiver, External) or receiver.arguments is None:
+            return None
+        owner = shape_of_call(receiver.name.removesuffix("()"), frozenset(), is_import=True)
+        if owner is None or owner.callee not in MODELS and owner.callee not in AGENTS:
+            return None
+        name = f"{owner.callee}.{callee.name.rsplit('.', 1)[-1]}"
+        parameter = ("input", "messages", "prompt", "user_prompt", "task", "message")
+        return CallShape(name, owner.provider, messages=parameter, positional=("input",), default="unknown")
+
+    def return_site(self, frame: Frame) -> Site | None:
+        return frame.ends
+
+

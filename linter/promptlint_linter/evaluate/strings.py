@@ -1,0 +1,269 @@
+"""How strings are put together: f-strings, adjacency, `+`, `%`, format, join, replace, Template, dedent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from promptlint_core.cadence import Cadence
+from promptlint_linter.evaluate import fragments
+from promptlint_linter.evaluate.fragments import Fragments
+from promptlint_linter.evaluate.scopes import Frame
+from promptlint_linter.evaluate.texts import text_of
+from promptlint_linter.evaluate.values import (
+    Arguments,
+    Either,
+    Fork,
+    Listing,
+    Mapping,
+    Opaque,
+    Piece,
+    Repeat,
+    Site,
+    Text,
+    Value,
+    literal,
+)
+
+if TYPE_CHECKING:
+    from promptlint_linter.evaluate.machine import Machine
+
+Lookup = Callable[[str], "Value | None"]
+
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_0-9]*)(?P<path>[^{}!:]*)(?:![rsa])?(?::(?P<spec>[^{}]*))?\}")
+_PERCENT = re.compile(r"%%|%(?:\((?P<name>[^)]*)\))?[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]")
+DOLLAR = re.compile(r"\$\$|\$(?P<name>[A-Za-z_]\w*)|\$\{(?P<braced>[A-Za-z_]\w*)\}")
+JINJA = re.compile(r"\{\{-?\s*(?P<expr>.*?)\s*-?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+
+SAME_TEXT = frozenset(
+    "strip lstrip rstrip lower upper title capitalize swapcase casefold expandtabs encode decode removeprefix"
+    " removesuffix center ljust rjust zfill translate".split()
+)
+"""Methods after which a text changes as often as before."""
+TEXT_FUNCTIONS = frozenset(
+    {
+        "textwrap.dedent", "textwrap.indent", "textwrap.fill", "textwrap.shorten", "inspect.cleandoc", "str", "repr",
+        "html.escape", "html.unescape", "markupsafe.escape", "inspect.cleandoc",
+    }
+)  # fmt: skip
+
+
+def plain_string(node: cst.SimpleString, frame: Frame) -> Value:
+    text = node.evaluated_value
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    return literal(text, frame.site(node))
+
+
+def adjacent(node: cst.ConcatenatedString, frame: Frame) -> Value:
+    parts: list[cst.BaseExpression] = []
+    rest: cst.BaseExpression = node
+    while isinstance(rest, cst.ConcatenatedString):
+        parts.append(rest.left)
+        rest = rest.right
+    parts.append(rest)
+    run: list[Piece | Fork] = []
+    for part in parts:
+        value = frame.lazy(part)
+        run += value.fragments if isinstance(value, Text) else ()
+    return Text(merged(tuple(run)))
+
+
+def f_string(node: cst.FormattedString, frame: Frame) -> Value:
+    run: list[Piece | Fork] = []
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringText):
+            run.append(Piece(_unescaped(part.value, node.start), Cadence.FIXED, site=frame.site(part)))
+        elif isinstance(part, cst.FormattedStringExpression):
+            spec = "".join(
+                inner.value for inner in part.format_spec or () if isinstance(inner, cst.FormattedStringText)
+            )
+            value = frame.lazy(part.expression)
+            run += text_of(frame.machine, value, frame.site(part.expression), spelled(part.expression), spec)
+    return Text(merged(tuple(run)))
+
+
+def _unescaped(text: str, start: str) -> str:
+    text = text.replace("{{", "{").replace("}}", "}")
+    if "r" in start.lower() or "\\" not in text:
+        return text
+    simple = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": ""}
+    return re.sub(r"\\(.|\n)", lambda match: simple.get(match[1], match[0]), text)
+
+
+def spelled(node: cst.BaseExpression) -> str:
+    """The dotted name of a name or attribute, `row["user_name"]` as its key; empty for anything else."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        base = spelled(node.value)
+        return f"{base}.{node.attr.value}" if base else node.attr.value
+    if isinstance(node, cst.Subscript) and len(node.slice) == 1:
+        index = node.slice[0].slice
+        if isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString):
+            base = spelled(node.value)
+            key = str(index.value.evaluated_value)
+            return f"{base}.{key}" if base else key
+    if isinstance(node, cst.Call):
+        inner = node.func
+        if isinstance(inner, cst.Name) and inner.value in ("str", "repr", "format") and node.args:
+            return spelled(node.args[0].value)
+        if isinstance(inner, cst.Attribute) and inner.attr.value in SAME_TEXT:
+            return spelled(inner.value)
+        if isinstance(inner, cst.Attribute) and inner.attr.value == "get" and node.args:
+            key_node = node.args[0].value
+            if isinstance(key_node, cst.SimpleString):
+                return f"{spelled(inner.value)}.{key_node.evaluated_value}"
+    return ""
+
+
+def merged(run: Fragments) -> Fragments:
+    """The run with neighbouring literals of one source made one, so that placeholders are not cut."""
+    out: list[Piece | Fork] = []
+    for part in run:
+        last = out[-1] if out else None
+        if (
+            isinstance(part, Piece)
+            and isinstance(last, Piece)
+            and part.text is not None
+            and last.text is not None
+            and part.repeated == last.repeated
+            and part.marker is None
+            and last.marker is None
+            and part.label == last.label
+        ):
+            out[-1] = replace(last, text=last.text + part.text)
+        else:
+            out.append(part)
+    return tuple(out)
+
+
+def concatenated(machine: Machine, values: list[tuple[Value, Site, str]]) -> Text:
+    """`a + b + c` where at least one is text."""
+    run: list[Piece | Fork] = []
+    for value, site, name in values:
+        run += text_of(machine, value, site, name)
+    return Text(tuple(run))
+
+
+def joined(machine: Machine, separator: Text, items: Value, site: Site) -> Text:
+    """`separator.join(items)`."""
+    items = machine.force(items)
+    if isinstance(items, Either):
+        runs = [joined(machine, separator, option, site).fragments for option in items.options]
+        chosen = runs[0]
+        for run in runs[1:]:
+            chosen = fragments.choose(chosen, run)
+        return Text(chosen)
+    if not isinstance(items, Listing):
+        return Text(fragments.change(text_of(machine, items, site), lambda piece: replace(piece, repeated=True)))
+    run: list[Piece | Fork] = []
+    if items.order is not None:
+        run.append(items.order.step(site, "joined here"))
+        return Text(tuple(run))
+    for number, item in enumerate(machine.flat_items(items)):
+        if number:
+            run += separator.fragments
+        if isinstance(item, Repeat):
+            copy = (*text_of(machine, item.value, site), *separator.fragments)
+            run += fragments.repeated(copy)
+        else:
+            run += text_of(machine, item, site)
+    return Text(tuple(run))
+
+
+def formatted(machine: Machine, template: Text, arguments: Arguments, site: Site) -> Text:
+    """`template.format(…)`."""
+    numbers = iter(range(10_000))
+
+    def find(name: str) -> Value | None:
+        if not name:
+            name = str(next(numbers))
+        if name.isdigit():
+            index = int(name)
+            return arguments.positional[index] if index < len(arguments.positional) else None
+        return arguments.keywords.get(name)
+
+    return filled(machine, template, find, PLACEHOLDER, site)
+
+
+def percent(machine: Machine, template: Text, operand: Value, site: Site) -> Text:
+    """`template % operand`."""
+    operand = machine.force(operand)
+    items = operand.items if isinstance(operand, Listing) and operand.kind == "tuple" else (operand,)
+    numbers = iter(range(10_000))
+
+    def find(name: str) -> Value | None:
+        if name:
+            return operand.get(name) if isinstance(operand, Mapping) else None
+        index = next(numbers)
+        return items[index] if index < len(items) else None
+
+    return filled(machine, template, find, _PERCENT, site)
+
+
+def dollar(machine: Machine, template: Text, values: Mapping, site: Site) -> Text:
+    """`string.Template(template).substitute(values)`."""
+    return filled(machine, template, values.get, DOLLAR, site)
+
+
+def filled(machine: Machine, template: Text, find: Lookup, pattern: re.Pattern[str], site: Site) -> Text:
+    """The template with each placeholder replaced; one that has no value is known by its name alone."""
+
+    def fill(piece: Piece) -> Iterator[Piece | Fork]:
+        text = piece.text or ""
+        at = 0
+        for match in pattern.finditer(text):
+            before = text[at : match.start()]
+            at = match.end()
+            whole = match[0]
+            if whole in ("{{", "}}", "%%", "$$"):
+                before += whole[0]
+            if before:
+                yield replace(piece, text=before)
+            if whole in ("{{", "}}", "%%", "$$"):
+                continue
+            groups = match.groupdict()
+            name = groups.get("name") or groups.get("braced") or ""
+            value = find(name)
+            if value is None:
+                yield from text_of(machine, Opaque(Piece(None, None)), site, name)
+            else:
+                spec = groups.get("spec") or ""
+                known = machine.force(value)
+                fallback = known.name if isinstance(known, Opaque) and known.name else name
+                yield from text_of(machine, known, site, fallback, spec)
+        if text[at:]:
+            yield replace(piece, text=text[at:])
+
+    return Text(merged(tuple(_filled_run(template.fragments, fill))))
+
+
+def replaced(machine: Machine, text: Text, old: str, new: Value, site: Site, name: str) -> Text:
+    """`text.replace(old, new)`."""
+    new_run = text_of(machine, new, site, name or re.sub(r"\W", "", old))
+
+    def fill(piece: Piece) -> Iterator[Piece | Fork]:
+        first, *others = (piece.text or "").split(old) if old else [piece.text or ""]
+        if first:
+            yield replace(piece, text=first)
+        for part in others:
+            yield from new_run
+            if part:
+                yield replace(piece, text=part)
+
+    return Text(merged(tuple(_filled_run(text.fragments, fill))))
+
+
+def _filled_run(run: Fragments, fill: Callable[[Piece], Iterator[Piece | Fork]]) -> Iterator[Piece | Fork]:
+    for part in run:
+        if isinstance(part, Fork):
+            yield Fork(tuple(tuple(_filled_run(option, fill)) for option in part.options))
+        elif part.text is None:
+            yield part
+        else:
+            yield from fill(part)

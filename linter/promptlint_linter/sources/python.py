@@ -1,0 +1,117 @@
+"""Python source: the prompts and calls of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from promptlint_core.prompt import Place
+from promptlint_linter.evaluate import classes, functions, imports
+from promptlint_linter.evaluate.machine import Machine, TooFar
+from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Module
+from promptlint_linter.evaluate.prompts import collect
+from promptlint_linter.evaluate.scopes import Frame
+from promptlint_linter.evaluate.values import Arguments, Function
+from promptlint_linter.gate import may_hold_prompt
+from promptlint_linter.project import Project
+from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
+
+_GIVEN_UP = (TooFar, RecursionError, cst.ParserSyntaxError)
+_MOST_NESTED = 200
+
+
+def read(source: SourceFile, project: Project) -> SourceUnit:
+    """Evaluate every definition that may hold a prompt. A file that cannot be parsed gives a problem, never an error."""
+    if not may_hold_prompt(source.text):
+        return SourceUnit(source.path)
+    try:
+        module = project.load(source)
+    except SyntaxError as error:
+        place = Place(source.path, error.lineno or 1, max(error.offset or 1, 1))
+        return SourceUnit(source.path, problems=(Problem(place, f"cannot be parsed: {error.msg}"),))
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError | MemoryError) else str(error)
+        return SourceUnit(source.path, problems=(Problem(Place(source.path, 1), f"cannot be parsed: {reason}"),))
+    machine = project.machine
+    _evaluate(machine, module)
+    found = collect(machine, module, machine.records_of(module))
+    return SourceUnit(source.path, found.prompts, found.calls)
+
+
+def _evaluate(machine: Machine, module: Module) -> None:
+    with machine.within(module):
+        for definition, names in module.statements:
+            if machine.is_interesting(definition):
+                machine.start()
+                _guarded(machine, lambda d=definition, n=names: _run_statement(machine, module, d, n))
+        for function in _functions(module):
+            if machine.is_interesting(function):
+                machine.start()
+                _guarded(machine, lambda f=function: _run_function(machine, f))
+        for owner in _classes(module):
+            for name, places in owner.attributes.items():
+                if any(machine.is_interesting(place) for place in places):
+                    machine.start()
+                    _guarded(machine, lambda o=owner, n=name: classes.class_body(machine, o, n))
+        _run_nested(machine)
+
+
+def _guarded(machine: Machine, run: object) -> None:
+    """One definition that cannot be followed to its end does not keep the others from being read."""
+    try:
+        run()  # type: ignore[operator]
+    except _GIVEN_UP:
+        machine.running.clear()
+
+
+def _run_statement(machine: Machine, module: Module, definition: Definition, names: frozenset[str]) -> None:
+    for name in names:
+        machine.module_value(module, name)
+    imports.run_statement(imports.constants(machine, module), definition)
+
+
+def _functions(module: Module) -> Iterator[Definition]:
+    yield from module.functions.values()
+    for owner in _classes(module):
+        yield from owner.methods.values()
+
+
+def _classes(module: Module) -> Iterator[ClassDefinition]:
+    pending = list(module.classes.values())
+    while pending:
+        owner = pending.pop(0)
+        yield owner
+        pending += [owner.nested(name) for name in owner.outline.classes]
+
+
+def _run_function(machine: Machine, definition: Definition) -> None:
+    node = definition.function
+    if node is None:
+        return
+    _run(machine, functions.frame_for(machine, Function(definition, node), node, Arguments()), node)
+
+
+def _run(machine: Machine, frame: Frame, node: cst.FunctionDef) -> None:
+    machine.running.append(node)
+    functions.result_of(frame, node)
+    machine.running.remove(node)
+
+
+def _run_nested(machine: Machine) -> None:
+    """Functions inside functions, with the names that their makers gave them."""
+    done = 0
+    seen: set[cst.FunctionDef] = set()
+    while machine.nested and done < _MOST_NESTED:
+        outer, node = machine.nested.pop(0)
+        if node in seen:
+            continue
+        seen.add(node)
+        done += 1
+        machine.start()
+        function = Function(outer.source, node, closure=outer)
+        _guarded(
+            machine,
+            lambda f=function, n=node: _run(machine, functions.frame_for(machine, f, n, Arguments()), n),
+        )
+    machine.nested.clear()
