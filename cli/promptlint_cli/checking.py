@@ -73,7 +73,7 @@ def run_check(wishes: Wishes) -> int:
     if wishes.write_baseline:
         everything = _lint(wishes, replace(config, baseline=None), stdin)
         count = write_baseline(wishes.write_baseline, everything.findings)
-        click.echo(f"wrote {count:,} findings to {wishes.write_baseline}", err=True)
+        click.echo(f"wrote {count:,} {'finding' if count == 1 else 'findings'} to {wishes.write_baseline}", err=True)
         return exit_status.CLEAN
     outcome = _lint(wishes, config, stdin)
     if wishes.diff:

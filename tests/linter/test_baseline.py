@@ -14,9 +14,7 @@ from promptlint_rules.base import Severity
 
 
 def finding(fingerprint: str, line: int = 1) -> Reported:
-    return Reported(
-        "KV101", "clock-first", Severity.ERROR, Evidence.PROVED, "m", "a.py", line, fingerprint=fingerprint
-    )
+    return Reported("KV101", "clock-first", Severity.ERROR, Evidence.PROVED, "m", "a.py", line, fingerprint=fingerprint)
 
 
 def test_what_was_written_is_known_wherever_its_line_has_moved_to(tmp_path: Path) -> None:

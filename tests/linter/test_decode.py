@@ -14,7 +14,10 @@ READ = {
     "plain": (b"x = '\xc3\xa4'", "x = 'ä'"),
     "mark": (codecs.BOM_UTF8 + b"x", "x"),
     "PEP 263": (b"# -*- coding: latin-1 -*-\nx = '\xe4'", "# -*- coding: latin-1 -*-\nx = 'ä'"),
-    "PEP 263 behind a shebang": (b"#!/usr/bin/python\n# coding=cp1251\n'\xe4'", "#!/usr/bin/python\n# coding=cp1251\n'д'"),
+    "PEP 263 behind a shebang": (
+        b"#!/usr/bin/python\n# coding=cp1251\n'\xe4'",
+        "#!/usr/bin/python\n# coding=cp1251\n'д'",
+    ),
     "no declaration on a third line": (b"#\n#\n# coding: latin-1\n'\xc3\xa4'", "#\n#\n# coding: latin-1\n'ä'"),
     "no declaration behind code": (b"x = 1\n# coding: latin-1\n'\xc3\xa4'", "x = 1\n# coding: latin-1\n'ä'"),
     "line ends": (b"a\r\nb\rc\n", "a\nb\nc\n"),

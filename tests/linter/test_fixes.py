@@ -74,7 +74,10 @@ def test_equal_edits_of_two_findings_are_made_once(folder: Path) -> None:
 def test_the_difference_reads_like_a_patch(folder: Path) -> None:
     fix = FileFix("a.py", "a\nb", "a\nc", 1)
 
-    assert fix.diff() == "--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
+    assert (
+        fix.diff()
+        == "--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
+    )
 
 
 def test_a_file_keeps_its_encoding_its_mark_its_line_ends_and_its_rights(folder: Path) -> None:

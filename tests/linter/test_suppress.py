@@ -82,7 +82,11 @@ COMPLAINTS = {
     "unused": ("x = 1  # promptlint: ignore[KV101]", "KV902", "nothing to ignore here: no finding of KV101"),
     "unknown id": ("x = 1  # promptlint: ignore[KV999]", "KV903", "`KV999` names no rule; did you mean KV"),
     "unknown name": ("x = 1  # promptlint: ignore[clok-first]", "KV903", "did you mean clock-first?"),
-    "unknown word": ("x = 1  # promptlint: ingore[KV101]", "KV903", "`ingore` is no instruction to promptlint; did you mean ignore?"),
+    "unknown word": (
+        "x = 1  # promptlint: ingore[KV101]",
+        "KV903",
+        "`ingore` is no instruction to promptlint; did you mean ignore?",
+    ),
 }
 
 

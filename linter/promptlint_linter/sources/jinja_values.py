@@ -153,15 +153,17 @@ class _Reader:
             raise _Unreadable
         start = self.lexemes[self.at]
         values, path = self.primary(start)
+        is_name = bool(path)
         while True:
             if self.take("."):
                 path.append(self.peek())
                 self.at += 1
-                values = self.named(path, start, values)
+                values = self.named(path, start, values) if is_name else values
             elif self.take("["):
                 self.skip_to("]")
             elif self.take("("):
                 values = self.called(path, start, values)
+                is_name = False
             elif self.take("|"):
                 values = self.filtered(start, values)
             else:

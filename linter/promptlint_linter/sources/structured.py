@@ -72,7 +72,7 @@ def _tree(source: SourceFile) -> Tree:
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         node = yaml.compose(_without_tabs(source), Loader=loader)
-        return _of_yaml(node, "", source.text, 0)
+        return _of_yaml(node, "", set())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = "JSON" if source.path.endswith(".json") else "YAML"
@@ -89,17 +89,18 @@ def _without_tabs(source: SourceFile) -> str:
     return re.sub(r"^\t+", lambda match: " " * len(match[0]), source.text, flags=re.MULTILINE)
 
 
-def _of_yaml(node: yaml.Node | None, key: str, text: str, depth: int) -> Tree:
-    if node is None or depth > 100:
-        return None
+def _of_yaml(node: yaml.Node | None, key: str, seen: set[int]) -> Tree:
+    if node is None or id(node) in seen:
+        return None  # an alias: its text was met at the anchor, and following it could go on for ever
+    seen.add(id(node))
     if isinstance(node, yaml.MappingNode):
         return {
-            str(name.value): _of_yaml(value, str(name.value), text, depth + 1)
+            str(name.value): _of_yaml(value, str(name.value), seen)
             for name, value in node.value
             if isinstance(name, yaml.ScalarNode)
         }
     if isinstance(node, yaml.SequenceNode):
-        return [_of_yaml(item, key, text, depth + 1) for item in node.value]
+        return [_of_yaml(item, key, seen) for item in node.value]
     if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:str":
         return Text(key, node.value, node.start_mark.index, node.end_mark.index)
     return None
