@@ -92,6 +92,8 @@ class Prompt:
     """True when a call to a model was seen that sends exactly these segments."""
     multi_turn: bool = False
     """True when it is sent again with a growing history (a loop, a history variable)."""
+    chat_template: bool = False
+    """True for a server's chat template: its clock is the server's, and every prompt of every client passes it."""
 
     def behind(self, index: int) -> Iterator[Segment]:
         """The segments that stand behind the segment at `index`."""

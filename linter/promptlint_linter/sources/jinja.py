@@ -11,7 +11,7 @@ from promptlint_core.prompt import Part, Prompt, Segment, Step
 from promptlint_linter.sources.jinja_syntax import STRING, Node, parse
 from promptlint_linter.sources.jinja_values import Value, Values, clock, evaluate, literal
 from promptlint_linter.sources.lines import Lines
-from promptlint_linter.sources.prompt_text import is_clearly_prompt, role_of_name
+from promptlint_linter.sources.prompt_text import CHAT_TEMPLATE, is_clearly_prompt, role_of_name
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
 
 MOST_BRANCHES = 4
@@ -40,7 +40,9 @@ def prompts_of(text: str, lines: Lines, name: str) -> tuple[tuple[Prompt, ...], 
     for branch in range(min(_most_branches(nodes), MOST_BRANCHES)):
         walk = _Walk(branch, part, role)
         walk.visit(nodes)
-        prompt = Prompt(tuple(piece.segment(lines) for piece in walk.pieces), lines.place(0, 0), name)
+        segments = tuple(piece.segment(lines) for piece in walk.pieces)
+        is_chat = CHAT_TEMPLATE.search(text) is not None
+        prompt = Prompt(segments, lines.place(0, 0), name, chat_template=is_chat)
         if walk.pieces and all(prompt.segments != earlier.segments for earlier in prompts):
             prompts.append(prompt)
     return tuple(prompts), problems
