@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 from zlib import crc32
 
@@ -81,7 +82,7 @@ def stream(
     reader = protocol(host, path).stream(ResponseHead(200, headers))
     places = sorted({0, *(cut % (len(body) + 1) for cut in cuts), len(body)})
     events: list[StreamEvent] = []
-    for at, (start, end) in enumerate(zip(places, places[1:], strict=False)):
+    for at, (start, end) in enumerate(pairwise(places)):
         events += reader.feed(body[start:end], float(at))
     return events, reader.finish(float(len(places)))
 

@@ -75,7 +75,7 @@ def read_prompts(builder: PromptBuilder, prompt: Any, path: str = "prompt") -> i
     if isinstance(prompt, str):
         builder.add_block([(PieceKind.TEXT, path, prompt)], Part.MESSAGES, 0, "user")
         return 1
-    items = as_list(prompt)
+    items = [prompt] if isinstance(prompt, int) else as_list(prompt)
     if items and all(isinstance(item, int) for item in items):
         builder.add_block([(PieceKind.TEXT, path, "".join(f"{item} " for item in items))], Part.MESSAGES, 0, "user")
         return 1

@@ -48,7 +48,6 @@ _ENGINE: _Table = {
     "chat_template": (),
     "chat_template_kwargs": ({},),
     "reasoning": (),
-    "reasoning.effort": (),
     "reasoning_effort": (),
     "thinking": (),
     "enable_thinking": (),
@@ -81,7 +80,7 @@ def read_parameters(body: Object, model: str | None, provider: str) -> tuple[tup
         value: Any = body
         for step in path.split("."):
             value = value.get(step) if isinstance(value, dict) else None
-        if value is None or value in defaults or (path == "reasoning" and set(value) == {"effort"}):
+        if value is None or value in defaults:
             continue
         found.append((path, compact(value)))
     return tuple(sorted(found))

@@ -40,6 +40,7 @@ _HOSTS = (
     ("endpoints.huggingface.cloud", "tgi"),
 )
 _BEDROCK_HOST = re.compile(r"(^|\.)bedrock-runtime[.-].*amazonaws\.com(\.cn)?$")
+_CLAUDE_PATH = re.compile(r"/anthropic/(v1/|models/)")
 _BEDROCK_PATH = re.compile(r"/model/[^/]+/(converse|invoke)")
 _MODELS = (  # only their vendors serve these, whatever gateway stands before them
     (re.compile(r"(^|/)claude-"), "anthropic"),
@@ -82,6 +83,8 @@ def find_provider(host: str, path: str, headers: Mapping[str, str], model: str =
 @lru_cache(maxsize=512)
 def _by_address(host: str, path: str) -> str:
     name = host.rpartition("@")[2].partition(":")[0].rstrip(".")
+    if name.endswith((".azure.com", ".googleapis.com")) and _CLAUDE_PATH.search(path):
+        return "anthropic"  # sold by another cloud, cached as on Anthropic's own
     for suffix, provider in _HOSTS:
         if name == suffix or name.endswith(("." + suffix, "-" + suffix)):
             return provider

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from protocol_streams import CHAT, CONVERSE, MESSAGES, SAMPLES, Sample
+from protocol_wire import JSON, SSE, content, protocol, sse, stream
 
 from promptlint_core.exchange import Response
 from promptlint_proxy.protocols.base import ResponseHead, StreamEvent
-from protocol_streams import CHAT, CONVERSE, MESSAGES, SAMPLES, Sample
-from protocol_wire import JSON, SSE, content, protocol, sse, stream
 
 NAMES = sorted(SAMPLES)
 
