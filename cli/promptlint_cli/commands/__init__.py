@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "completion": "Print the completion script of a shell.",
     "report": "What a week of traffic cost, what was missed, and which line to change.",
     "kv": "KV memory of a model: bytes per token and request, and what fits on a GPU.",
+    "simulate": "What-ifs: a workload on a modelled engine: latency, hits, KV use, preemptions.",
     "docs": "Write the generated pages of the documentation.",
 }
 """Name of a command to its one-line help. The command is the object `command` in the module of that name."""

@@ -48,6 +48,8 @@ class Workload:
     measured: tuple[Measured, ...] = ()
     """One per job where the workload was measured; empty otherwise."""
     notes: tuple[str, ...] = field(default=())
+    best_hit_tokens: tuple[int | None, ...] = ()
+    """Per job, what the best order of its prompt would read back; empty where it is not known."""
 
     @property
     def prompt_tokens(self) -> int:
