@@ -12,6 +12,9 @@ from promptlint_proxy.protocols.usage import merge_usage, read_usage
 TAIL_CHARS = 400
 """Enough to see a repetition; text of answers is not kept."""
 
+UNREAD_APIS = frozenset({"unknown", "embeddings"})
+"""Measured only: of their answers nothing but usage is read."""
+
 _KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.\- ]{1,63}")
 
 
@@ -93,6 +96,7 @@ class Answer:
         told = usage is not None and any(
             count is not None for count in (usage.prompt_tokens, usage.hit_tokens, usage.output_tokens)
         )
+        read = self.error is None and self.api not in UNREAD_APIS
         return Response(
             status=status,
             error=self.error,
@@ -102,12 +106,13 @@ class Answer:
             usage=usage if told else None,
             tool_calls=tuple(self.tools),
             cited=len(self.cited) or None,
-            content_chars=None if self.error and not self.chars else self.chars,
+            content_chars=self.chars if read or self.chars else None,
             content_tail=self.tail or None,
             reasoning=self.reasoning,
             diagnosis=self.diagnosis,
             engine_hit_tokens=self.engine_hit_tokens,
             notes=tuple(self.notes),
+            tools_known=read,
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from promptlint_proxy.protocols.anthropic_messages import AnthropicMessages
 from promptlint_proxy.protocols.base import Protocol
@@ -100,7 +99,7 @@ def find(method: str, host: str, path: str, headers: Mapping[str, str], body: by
         protocol = _by_body(read_object(body) or {}, headers)
     if protocol is None and path.endswith("/generate"):
         protocol = SglangGenerate if provider == "sglang" else TgiGenerate
-    return _instance(protocol or Unknown, provider)
+    return (protocol or Unknown)(provider)
 
 
 def _by_path(path: str) -> type[Protocol] | None:
@@ -120,8 +119,3 @@ def _by_body(body: Object, headers: Mapping[str, str]) -> type[Protocol] | None:
     if "model" in body and "input" in body:
         return OpenAIResponses
     return None
-
-
-@lru_cache(maxsize=256)
-def _instance(protocol: type[Protocol], provider: str) -> Protocol:
-    return protocol(provider)

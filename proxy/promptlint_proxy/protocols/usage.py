@@ -33,7 +33,9 @@ def read_usage(api: str, provider: str, obj: Object) -> Usage:  # noqa: ARG001 -
         return _inclusive(as_int(obj.get("prompt_eval_count")), None, None, as_int(obj.get("eval_count")))
     if any(name in obj for name in ("tokens_evaluated", "tokens_predicted")):
         return _llamacpp(obj)
-    if "input_tokens" in obj or "cache_read_input_tokens" in obj or "output_tokens" in obj:
+    if "prompt_tokens" not in obj and (
+        "input_tokens" in obj or "cache_read_input_tokens" in obj or "output_tokens" in obj
+    ):
         details = "input_tokens_details" in obj or "output_tokens_details" in obj
         anthropic_shape = any(name in obj for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
         if api in {"messages", "invoke"} or (anthropic_shape and not as_object(obj.get("input_tokens_details"))):
@@ -92,6 +94,7 @@ def _openai_chat(obj: Object) -> Usage:
         details.get("cached_tokens"),
         obj.get("prompt_cache_hit_tokens"),  # DeepSeek
         obj.get("cached_tokens"),  # Moonshot, older Fireworks
+        obj.get("cache_read_input_tokens"),  # gateways in front of Claude
         as_object(obj.get("timings")).get("cache_n"),  # llama.cpp
     )
     written = _first(

@@ -171,6 +171,18 @@ CASES: dict[str, tuple[str, str, dict[str, Any], Usage]] = {
         },
         Usage(9, 3, None, 6, 4),
     ),
+    "a gateway that repeats Claude's counts beside its own": (
+        "chat",
+        "anthropic",
+        {
+            "prompt_tokens": 100,
+            "completion_tokens": 5,
+            "prompt_tokens_details": {"cached_tokens": 60},
+            "cache_read_input_tokens": 60,
+            "cache_creation_input_tokens": 30,
+        },
+        Usage(100, 60, 30, 10, 5),
+    ),
     "a gateway that answers chat in Anthropic's fields": (
         "chat",
         "unknown",
