@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ def lint_source(source: SourceFile, target: Target, session: Session) -> FileRes
         unit = read_unit(source, target.kind, session, explicit=target.explicit)
     except Exception as error:
         return FileResult(source.path, (_crash(source.path, "the reader", error),), read=True)
-    findings = [*map(unreadable, unit.problems), *judge(unit)]
+    findings = [*map(unreadable, unit.problems), *once_a_place(judge(unit))]
     result = FileResult(
         source.path,
         tuple(sorted(findings, key=lambda finding: finding.order)),
@@ -84,6 +84,25 @@ def judge(unit: SourceUnit) -> Iterator[Reported]:
                 yield from map(from_finding, rule.check_call(call))
         except Exception as error:
             yield _crash(unit.path, f"rule {rule.id}", error)
+
+
+def once_a_place(findings: Iterable[Reported]) -> list[Reported]:
+    """One finding where several views of one prompt show the same fault.
+
+    The branches of a condition, and a prompt seen where it is made and again where it is sent, tell of one value: what
+    is sent counts, then what costs most.
+    """
+    by_place: dict[tuple[object, ...], list[Reported]] = {}
+    for finding in findings:
+        by_place.setdefault((finding.rule, finding.path, finding.line, finding.column), []).append(finding)
+    kept = []
+    for told in by_place.values():
+        sent = [finding for finding in told if finding.prompt and finding.prompt.call]
+        by_prompt: dict[object, Reported] = {}
+        for finding in sorted(sent or told, key=lambda finding: -(finding.tokens_behind or 0)):
+            by_prompt.setdefault(finding.prompt and (finding.prompt.path, finding.prompt.line), finding)
+        kept += by_prompt.values()
+    return kept
 
 
 def _with_call(finding: Finding, prompt: Prompt, callers: list[tuple[Call, Prompt]]) -> Finding:

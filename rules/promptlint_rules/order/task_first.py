@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
-from promptlint_rules.order.law import finding, violations
+from promptlint_rules.order.law import MIN_STABLE_TOKENS, finding, is_instruction, violations
 from promptlint_rules.traffic import Kind, Traffic
 from promptlint_rules.wire import leading, of_pair
 
@@ -96,6 +96,8 @@ class TaskFirst(Rule):
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
         for violation in violations(prompt, Origin.TASK):
             segment = violation.segment
+            if not is_instruction(segment) and violation.tokens_behind < MIN_STABLE_TOKENS:
+                continue  # a conversation that begins with its task only grows behind it
             yield finding(
                 type(self),
                 prompt,
