@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NICENESS = 5
+NICENESS = 10
 READY = "ready "
 RESTART_WAIT_S = 1.0
 START_TIMEOUT_S = 60.0

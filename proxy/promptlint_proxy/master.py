@@ -22,7 +22,8 @@ from promptlint_core.errors import PromptlintError
 from promptlint_proxy import error_page
 from promptlint_proxy.addon import PromptlintAddon
 from promptlint_proxy.analyst_process import AnalystProcess
-from promptlint_proxy.capture import Pulse
+from promptlint_proxy.direct_hooks import DirectHooks
+from promptlint_proxy.heartbeat import beat
 from promptlint_proxy.records.keys import hash_key
 from promptlint_proxy.routes import Routes, parse_routes
 from promptlint_proxy.settings import ProxySettings, parse_address
@@ -32,7 +33,6 @@ logger = logging.getLogger(__name__)
 
 SILENCE_S = 3600
 """Silence after which a connection is closed; mitmproxy's own 600 s cut long prefills and slow reasoning."""
-PULSE_S = 1.0
 
 KNOWN_HOSTS = (
     r"api\.openai\.com",
@@ -58,10 +58,11 @@ KNOWN_HOSTS = (
 class Sidecar(master.Master):
     """mitmproxy with our addon alone."""
 
-    def __init__(self, settings: ProxySettings) -> None:
+    def __init__(self, settings: ProxySettings, analyst: AnalystProcess | None = None) -> None:
         super().__init__(options.Options())
+        self.addons = DirectHooks(self)
         self._settings = settings
-        self.analyst = AnalystProcess(settings)
+        self.analyst = analyst or AnalystProcess(settings)
         self.worker = Worker(self.analyst.send, settings.queue_messages, settings.queue_bytes)
         self.routes = parse_routes(settings.upstream)
         self.addon = PromptlintAddon(settings, self.routes, self.worker, hash_key(settings))
@@ -91,11 +92,12 @@ class Sidecar(master.Master):
             if instance.last_exception is not None:
                 raise PromptlintError(f"cannot listen on {self._settings.listen}: {instance.last_exception}")
         self.worker.start()
-        self._pulses = asyncio.create_task(self._pulse())
+        self._pulses = asyncio.create_task(beat(self.addon, self.worker))
 
     async def done(self) -> None:
         if self._pulses is not None:
             self._pulses.cancel()
+        await self.proxyserver.servers.update([])
         await super().done()
         await asyncio.to_thread(self.worker.close)
         await asyncio.to_thread(self.analyst.close)
@@ -114,21 +116,6 @@ class Sidecar(master.Master):
         while self.addon.counters.in_flight and self.event_loop.time() < end_s:
             await asyncio.sleep(0.05)
         self.shutdown()
-
-    async def _pulse(self) -> None:
-        while True:
-            counters = self.addon.counters
-            pulse = Pulse(
-                in_flight=counters.in_flight,
-                queue_depth=self.worker.depth,
-                queue_bytes=self.worker.queued_bytes,
-                dropped=self.worker.dropped,
-                draining=self.addon.draining,
-                errors=dict(counters.errors),
-                actions=dict(counters.actions),
-            )
-            self.worker.offer(pulse, always=self.worker.depth < 1000)
-            await asyncio.sleep(PULSE_S)
 
 
 def configure(opts: options.Options, settings: ProxySettings, routes: Routes) -> None:

@@ -6,12 +6,14 @@ file that PROMPTLINT_CONFIG names, else from the one in the working directory.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from pathlib import Path
 
 from promptlint_proxy.addon import PromptlintAddon
 from promptlint_proxy.analyst_process import AnalystProcess
+from promptlint_proxy.heartbeat import beat
 from promptlint_proxy.records.keys import hash_key
 from promptlint_proxy.routes import Routes
 from promptlint_proxy.settings import ProxySettings, read_settings
@@ -28,14 +30,18 @@ class StandaloneAddon(PromptlintAddon):
         worker = Worker(self._analyst.send, settings.queue_messages, settings.queue_bytes)
         super().__init__(settings, Routes(()), worker, hash_key(settings))
         self._own_worker = worker
+        self._pulses: asyncio.Task[None] | None = None
 
-    def running(self) -> None:
-        self._analyst.start()
+    async def running(self) -> None:
+        await asyncio.to_thread(self._analyst.start)
         self._own_worker.start()
+        self._pulses = asyncio.create_task(beat(self, self._own_worker))
 
-    def done(self) -> None:
-        self._own_worker.close()
-        self._analyst.close()
+    async def done(self) -> None:
+        if self._pulses is not None:
+            self._pulses.cancel()
+        await asyncio.to_thread(self._own_worker.close)
+        await asyncio.to_thread(self._analyst.close)
 
 
 def addon() -> StandaloneAddon:

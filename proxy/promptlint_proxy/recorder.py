@@ -235,7 +235,7 @@ def _latency_columns(measured: Measured) -> dict[str, object]:
         "first_byte_s": timing.first_byte_s,
         "ttft_s": timing.ttft_s,
         "e2e_s": timing.e2e_s,
-        "itl_histogram": measured.latency.itl_histogram or None,
+        "itl_histogram": packed(measured.latency.itl_histogram) or None,
     }
 
 

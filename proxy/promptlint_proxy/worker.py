@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -14,6 +15,11 @@ logger = logging.getLogger(__name__)
 MAX_MESSAGES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
 BATCH_MESSAGES = 256
+COLLECT_S = 0.02
+"""While there is traffic the thread looks this often instead of being woken for every message: waking it just when a
+request is to be sent on would cost that request a turn of the interpreter's lock."""
+QUIET_S = 2.0
+"""Without traffic for this long it sleeps until it is woken."""
 
 
 class Worker:
@@ -37,6 +43,7 @@ class Worker:
         self._queue: deque[tuple[Message, int]] = deque()
         self._changed = threading.Condition()
         self._closing = False
+        self._asleep = False
         self._thread = threading.Thread(target=self._run, name="promptlint-worker", daemon=True)
 
     def start(self) -> None:
@@ -60,7 +67,8 @@ class Worker:
             self._queue.append((message, size_bytes))
             self._messages += 1
             self._bytes += size_bytes
-            self._changed.notify()
+            if self._asleep:
+                self._changed.notify()
         return True
 
     def close(self, timeout_s: float = 10.0) -> None:
@@ -72,13 +80,7 @@ class Worker:
             self._thread.join(timeout_s)
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._queue and not self._closing:
-                    self._changed.wait()
-                if not self._queue:
-                    return
-                batch = [self._queue.popleft() for _ in range(min(BATCH_MESSAGES, len(self._queue)))]
+        while batch := self._take():
             try:
                 self._sink([message for message, _ in batch])
             except Exception:
@@ -89,3 +91,21 @@ class Worker:
             with self._changed:
                 self._messages -= len(batch)
                 self._bytes -= sum(size_bytes for _, size_bytes in batch)
+
+    def _take(self) -> list[tuple[Message, int]]:
+        """The next messages; empty when the worker is closed and everything was handed over."""
+        quiet_s = 0.0
+        while True:
+            with self._changed:
+                if self._queue:
+                    return [self._queue.popleft() for _ in range(min(BATCH_MESSAGES, len(self._queue)))]
+                if self._closing:
+                    return []
+                if quiet_s >= QUIET_S:
+                    self._asleep = True
+                    self._changed.wait()
+                    self._asleep = False
+                    quiet_s = 0.0
+                    continue
+            time.sleep(COLLECT_S)
+            quiet_s += COLLECT_S

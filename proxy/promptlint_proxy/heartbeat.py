@@ -1,0 +1,37 @@
+"""Tells the analysis once a second, from the event loop itself, that the proxy is alive, and what it counted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from promptlint_proxy.capture import Pulse
+
+if TYPE_CHECKING:
+    from promptlint_proxy.addon import PromptlintAddon
+    from promptlint_proxy.worker import Worker
+
+PULSE_S = 1.0
+MOST_WAITING = 1000
+"""With so many messages waiting a pulse is one too many; the next one says the same."""
+
+
+def pulse_of(addon: PromptlintAddon, worker: Worker) -> Pulse:
+    counters = addon.counters
+    return Pulse(
+        in_flight=counters.in_flight,
+        queue_depth=worker.depth,
+        queue_bytes=worker.queued_bytes,
+        dropped=worker.dropped,
+        draining=addon.draining,
+        errors=dict(counters.errors),
+        actions=dict(counters.actions),
+    )
+
+
+async def beat(addon: PromptlintAddon, worker: Worker) -> None:
+    """Runs until it is cancelled."""
+    while True:
+        if worker.depth < MOST_WAITING:
+            worker.offer(pulse_of(addon, worker), always=True)
+        await asyncio.sleep(PULSE_S)
