@@ -58,9 +58,7 @@ def judge_text(earlier: str, later: str, relation: Relation) -> Judged:
     return Judged(kind or _by_shape(old, new, relation), "", spans)
 
 
-def _typed_kind(
-    earlier: str, later: str, spans: tuple[Span, ...], relation: Relation
-) -> tuple[Kind, str] | None:
+def _typed_kind(earlier: str, later: str, spans: tuple[Span, ...], relation: Relation) -> tuple[Kind, str] | None:
     """The kind when typed values make up the difference, or its first part by itself."""
     first = spans[0]
     total = sum(len(span.earlier) + len(span.later) for span in spans)

@@ -74,8 +74,7 @@ def _judge_names(old: tuple[Tool, ...], new: tuple[Tool, ...]) -> ToolsJudged:
         spans = [spans_of(a.name, b.name) for a, b in zip(removed, added, strict=True)]
         if all(len(found) == 1 and found[0].origin is Origin.RANDOM for found in spans):
             changed = tuple(
-                Difference(a.pieces[0], b.pieces[0], found)
-                for a, b, found in zip(removed, added, spans, strict=True)
+                Difference(a.pieces[0], b.pieces[0], found) for a, b, found in zip(removed, added, spans, strict=True)
             )
             return ToolsJudged(Kind.RANDOM, spans[0][0].detail, changed)
     differences = (

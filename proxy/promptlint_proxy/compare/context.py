@@ -17,7 +17,9 @@ def _words(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{text})(?![a-z])")
 
 
-_SUMMARY = _words(r"summar(?:y|ies|i[sz]ed)(?: so far)?|recap|conversation so far|condensed|earlier (?:talk|conversation)")
+_SUMMARY = _words(
+    r"summar(?:y|ies|i[sz]ed)(?: so far)?|recap|conversation so far|condensed|earlier (?:talk|conversation)"
+)
 
 _VOCABULARY: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.SUMMARY, _SUMMARY),
@@ -75,7 +77,9 @@ _HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+(?P<mark>.{1,80})|(?P<colon>[^\n:]
 _LINE_LABEL = re.compile(r"[\s>*-]*([^\n:.]{1,60}):")
 _LAST_LABEL = re.compile(r"([^\n:.;,|(\[{]{1,60})[:=]\s*[^:=]*$")
 
-_PATHS = re.compile(r"^(?:\s?[MADRCU?!]{1,2}\s+\S+|[-dl][rwx-]{9}|(?:/|~/|\./|[A-Za-z]:\\)[\w./\\ -]+|[\w./-]+\.\w{1,5})\s*$")
+_PATHS = re.compile(
+    r"^(?:\s?[MADRCU?!]{1,2}\s+\S+|[-dl][rwx-]{9}|(?:/|~/|\./|[A-Za-z]:\\)[\w./\\ -]+|[\w./-]+\.\w{1,5})\s*$"
+)
 _CHECKBOX = re.compile(r"\[[ xX~-]\]|[✓✔✗☐☑]")
 
 

@@ -113,9 +113,7 @@ class Lines:
         if hop is not None:
             return Placement(group, seen.line, seen.turn, messages, system, predecessor, Relation.HOP)
         if _is_retry(predecessor, request):
-            return Placement(
-                group, seen.line, seen.turn, messages, system, predecessor, Relation.RETRY, (), seen.index
-            )
+            return Placement(group, seen.line, seen.turn, messages, system, predecessor, Relation.RETRY, (), seen.index)
         line = seen.line if predecessor.is_tail else self._new_line(group)
         return Placement(group, line, seen.turn + 1, messages, system, predecessor, Relation.LINE)
 
@@ -286,9 +284,7 @@ def _is_retry(known: Known, request: Request) -> bool:
     return known.seen.failed and _texts_equal(known.seen.request, request)
 
 
-def _template_likeness(
-    group: Group, system: frozenset[int], tools: frozenset[int], opening: frozenset[int]
-) -> float:
+def _template_likeness(group: Group, system: frozenset[int], tools: frozenset[int], opening: frozenset[int]) -> float:
     if min(len(group.system), len(system)) >= _MIN_CHUNKS:
         return likeness(group.system, system)
     if group.system or system or group.tools or tools:

@@ -10,8 +10,10 @@ from promptlint_core.kv import Pool, Settings, default_settings, find_geometry, 
 from promptlint_core.kv.geometry import Geometry
 from promptlint_core.kv.parameters import quantised_weights_bytes
 from promptlint_core.prompt import Call
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.serving.settings import Setting, settings_of
+from promptlint_rules.traffic import Traffic
+from promptlint_rules.wire import wire_finding
 
 _GIB = 1 << 30
 
@@ -47,6 +49,13 @@ class OvercommittedKv(Rule):
       nvidia.com/gpu.product: NVIDIA-L4
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 32000, "messages": [{"role": "user", "content": "Where is it?"}]},
+      "kv": {"request_bytes": 4294967296, "in_flight_bytes": 12884901888, "pool_bytes": 8589934592, "in_flight": 3}}
+    ```
+
     ## Limits
     The bound is the worst case: requests seldom all reach the full length. Activation memory is estimated. Models,
     GPUs and values that are not written out are never guessed.
@@ -73,6 +82,19 @@ class OvercommittedKv(Rule):
             expression=f"max_model_len={length}, max_num_seqs={requests}",
             advice="lower max_model_len to what requests really need, or max_num_seqs, or quantise the cache",
             call=call,
+        )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        memory = traffic.memory
+        if memory.in_flight_bytes is None or memory.pool_bytes is None or memory.in_flight_bytes <= memory.pool_bytes:
+            return
+        yield wire_finding(
+            type(self),
+            f"{memory.in_flight:,} requests in flight may need {memory.in_flight_bytes / _GIB:,.1f} GiB of KV cache, the pool "
+            f"holds {memory.pool_bytes / _GIB:,.1f} GiB: preemption is likely",
+            (traffic.current.index,),
+            in_flight_bytes=memory.in_flight_bytes,
+            pool_bytes=memory.pool_bytes,
         )
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Evidence
 from promptlint_core.prompt import Call
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.serving.settings import Setting, settings_of
+from promptlint_rules.traffic import LOCAL_ENGINES, Pair, Relation, Traffic
+from promptlint_rules.wire import wire_finding
 
 _ON_SWITCHES = ("enable_prefix_caching", "enable_block_reuse")
 _OFF_SWITCHES = ("no_enable_prefix_caching", "disable_radix_cache", "no_cache_prompt")
@@ -18,6 +20,12 @@ _ENGINES = {
     "llamacpp": "llama.cpp",
     "tgi": "text-generation-inference",
 }
+
+_LEAST_PAIRS = 3
+_LEAST_SHARE = 0.5
+_LEAST_SHARED_TOKENS = 256
+_MOST_GAP_S = 600.0
+"""Later, other traffic may have pushed the entry out."""
 
 
 class PrefixCachingOff(Rule):
@@ -45,6 +53,26 @@ class PrefixCachingOff(Rule):
     from vllm import LLM
 
     llm = LLM(model="meta-llama/Llama-3.1-8B-Instruct")
+    ```
+
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [{"role": "system", "content": "Answer in two sentences. Be brief."},
+      {"role": "user", "content": "Where is it?"}]},
+      "usage": {"prompt_tokens": 1400, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 0}}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [{"role": "system", "content": "Answer in two sentences. Be brief."},
+      {"role": "user", "content": "Who has it?"}]},
+      "usage": {"prompt_tokens": 1400, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 0}}}
+    {"t": 18, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [{"role": "system", "content": "Answer in two sentences. Be brief."},
+      {"role": "user", "content": "Until when?"}]},
+      "usage": {"prompt_tokens": 1400, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 0}}}
+    {"t": 27, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [{"role": "system", "content": "Answer in two sentences. Be brief."},
+      {"role": "user", "content": "Thank you."}]},
+      "usage": {"prompt_tokens": 1400, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 0}}}
     ```
 
     ## Limits
@@ -77,8 +105,39 @@ class PrefixCachingOff(Rule):
             call=call,
         )
 
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        current = traffic.current
+        if current.request.provider not in LOCAL_ENGINES or current.request.host == "":
+            return
+        pairs = [pair for pair in traffic.group_pairs if _should_have_hit(pair)]
+        if len(pairs) < _LEAST_PAIRS or any(seen.hit_tokens for seen in traffic.group):
+            return
+        share = min(pair.comparison.shared_prefix_share for pair in pairs)
+        yield wire_finding(
+            type(self),
+            f"{len(pairs)} requests share at least {share:.0%} of their prompt with an earlier one and the engine reports "
+            "no hit: its prefix cache seems to be off",
+            tuple(sorted({index for pair in pairs for index in (pair.earlier.index, pair.later.index)})),
+            tokens_behind=max(pair.shared_tokens for pair in pairs),
+        )
+
 
 def _turns_off(setting: Setting) -> bool:
     if setting.name in _ON_SWITCHES:
         return setting.is_off
     return setting.name in _OFF_SWITCHES and setting.is_on
+
+
+def _should_have_hit(pair: Pair) -> bool:
+    """Much in common, one model and key, soon after: an automatic cache that is on reads it."""
+    late_enough = pair.earlier.begun_at is None or pair.later.at >= pair.earlier.begun_at
+    return (
+        pair.relation is not Relation.HOP
+        and pair.same_cache
+        and late_enough
+        and not pair.earlier.failed
+        and pair.later.hit_tokens == 0
+        and pair.comparison.shared_prefix_share >= _LEAST_SHARE
+        and pair.shared_tokens >= _LEAST_SHARED_TOKENS
+        and pair.gap_s <= _MOST_GAP_S
+    )

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Evidence
+from promptlint_core.exchange import Piece, PieceKind
 from promptlint_core.prompt import Call
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.size.passages import block_chars, count_passages, question_words
+from promptlint_rules.traffic import Seen, Traffic
+from promptlint_rules.wire import wire_finding
 
 MOST_PASSAGES = 25
 """More passages than this, unranked, are rarely read: frameworks' defaults lie between 2 and 10."""
+
+LEAST_TOKENS = 2_000
+"""Many short passages cost little."""
+BLOCK_TOKENS = 6_000
+"""One block of retrieved text of this size, for a short question."""
+_BLOCK_SHARE = 0.8
+_SHORT_QUESTION_WORDS = 40
+_MOST_CITED_SHARE = 0.5
 
 
 class OversizedRetrieval(Rule):
@@ -51,6 +63,17 @@ class OversizedRetrieval(Rule):
         return llm.invoke(f"Answer from the passages.\\n{passages}\\n{question}").content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Answer from the passages. Cite numbers."},
+      {"role": "user", "content":
+        "[1][2][3][4][5][6][7][8][9][10][11][12][13][14][15][16][17][18][19][20][21][22][23][24][25] Count?"}]},
+      "usage": {"prompt_tokens": 5688, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 0}},
+      "response": {"cited": [3]}}
+    ```
+
     ## Limits
     The length of a passage is not known in source; the traffic side measures it.
     """
@@ -72,3 +95,36 @@ class OversizedRetrieval(Rule):
             advice="ask for fewer, rerank and keep the best few, or cut by a token budget",
             call=call,
         )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        seen = traffic.current
+        for piece in seen.request.pieces:
+            if piece.kind is not PieceKind.TEXT or piece.role in ("assistant", "model"):
+                continue
+            told = _many_passages(seen, piece) or _large_block(seen, piece)
+            if told:
+                yield wire_finding(type(self), f"`{piece.path}` holds {told}", (seen.index,), path=piece.path)
+                return
+
+
+def _many_passages(seen: Seen, piece: Piece) -> str:
+    count = count_passages(piece.text)
+    tokens = seen.tokens_of_chars(len(piece.text))
+    if count < MOST_PASSAGES or tokens < LEAST_TOKENS:
+        return ""
+    cited = seen.response.cited
+    if cited is not None and cited > count * _MOST_CITED_SHARE:
+        return ""
+    words = question_words(piece.text)
+    asked = f" for a question of {words} words" if words else ""
+    used = f"; the answer cites {cited}" if cited is not None else ""
+    return f"{count} passages (about {tokens:,} tokens){asked}{used}"
+
+
+def _large_block(seen: Seen, piece: Piece) -> str:
+    tokens = seen.tokens_of_chars(block_chars(piece.text))
+    words = question_words(piece.text)
+    if tokens < BLOCK_TOKENS or tokens < _BLOCK_SHARE * seen.prompt_tokens or not 0 < words <= _SHORT_QUESTION_WORDS:
+        return ""
+    share = tokens / max(1, seen.prompt_tokens)
+    return f"one retrieved block of about {tokens:,} tokens, {share:.0%} of the prompt, for a question of {words} words"

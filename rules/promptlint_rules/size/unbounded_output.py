@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Evidence
 from promptlint_core.prompt import BoundKind, Call
-from promptlint_rules.base import Finding, Rule, Severity
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.traffic import Traffic
+from promptlint_rules.wire import wire_finding
 
 _UNTIL = {
     "vllm": "the rest of the context window",
@@ -14,6 +16,14 @@ _UNTIL = {
     "ollama": "ten times the context length",
 }
 """How far an unbounded answer runs, where it is not the model's maximum (servers' documentation, 2026-11)."""
+
+_OPEN_ENDED = frozenset(
+    {"chat", "responses", "generate_content", "interactions", "converse", "invoke", "ollama_chat", "ollama_generate",
+     "llamacpp", "cohere_chat"}
+)  # fmt: skip
+"""Wire formats whose output has no bound when the request names none. The legacy completions stop at 16 tokens, native
+SGLang at 128; Anthropic refuses a request without one."""
+_AT_LIMIT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "incomplete"})
 
 
 class UnboundedOutput(Rule):
@@ -58,6 +68,12 @@ class UnboundedOutput(Rule):
         return reply.choices[0].message.content
     ```
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "messages": [{"role": "user", "content": "List the findings."}]}}
+    ```
+
     ## Limits
     A bound that may be set elsewhere (keyword arguments, a configuration, a client's or wrapper's default) is unknown
     and never told.
@@ -83,4 +99,22 @@ class UnboundedOutput(Rule):
             advice="set the bound to a little more than the longest good answer",
             prompt=call.prompt,
             call=call,
+        )
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        seen = traffic.current
+        request = seen.request
+        if request.api not in _OPEN_ENDED or request.bound.kind not in (BoundKind.ABSENT, BoundKind.UNLIMITED):
+            return
+        if not request.pieces and not request.hidden_prefix:
+            return
+        until = _UNTIL.get(request.provider, "the model's maximum")
+        largest = traffic.counts.largest_output
+        so_far = f"; the largest answer so far has {largest:,} tokens" if largest else ""
+        cut = ", and it ended at the limit" if seen.response.finish_reason in _AT_LIMIT else ""
+        yield wire_finding(
+            type(self),
+            f"no bound on output tokens: an answer may run to {until}{so_far}{cut}",
+            (seen.index,),
+            largest_output=largest or None,
         )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from promptlint_rules.base import Rule, Severity
+from collections.abc import Iterator
+
+from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_rules.traffic import Traffic
+from promptlint_rules.wire import wire_finding
+
+_NO_PROMPT = frozenset({"unknown", "embeddings"})
+"""What passes without being read is not unreadable."""
 
 
 class UnreadableFile(Rule):
@@ -15,9 +22,21 @@ class UnreadableFile(Rule):
     ## Why it costs
     What is not read is not checked: silence would look like a clean file.
 
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": "Where is it?"}}
+    ```
+
     ## Limits
     A file that only a newer Python can parse is reported as such; run promptlint with that Python.
     """
 
     id = "KV901"
     severity = Severity.ERROR
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        request = traffic.current.request
+        if request.pieces or not request.notes or request.api in _NO_PROMPT:
+            return
+        yield wire_finding(type(self), request.notes[0], (traffic.current.index,), notes=list(request.notes))

@@ -1,0 +1,1 @@
+"""KV4xx: cache controls: markers, parameters, routing."""

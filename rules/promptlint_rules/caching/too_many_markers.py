@@ -1,0 +1,55 @@
+"""KV402."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_rules.traffic import Traffic
+from promptlint_rules.wire import wire_finding
+
+_SHOWN = 8
+
+
+class TooManyMarkers(Rule):
+    """A request carries more cache markers than the provider takes.
+
+    ## What it does
+    Counts the explicit cache markers of a request: Anthropic and Bedrock take four.
+
+    ## Why it costs
+    A fifth marker is refused with status 400. Markers that are set in a loop over the messages and never taken back
+    reach the limit after a few turns.
+
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/messages", "headers": {"host": "api.anthropic.com"}, "request": {
+      "model": "claude-sonnet-4-6", "max_tokens": 50, "system": [
+      {"type": "text", "text": "Answer in two sentences.", "cache_control": {"type": "ephemeral"}},
+      {"type": "text", "text": "Name the shelf.", "cache_control": {"type": "ephemeral"}},
+      {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}},
+      {"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}],
+      "messages": [{"role": "user", "content": [
+        {"type": "text", "text": "Where is it?", "cache_control": {"type": "ephemeral"}}]}]}}
+    ```
+
+    ## Limits
+    The request-level marker counts as one.
+    """
+
+    id = "KV402"
+    severity = Severity.ERROR
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        markers = traffic.current.request.markers
+        limit = traffic.policy.marker_limit
+        if not traffic.policy.explicit or len(markers) <= limit:
+            return
+        paths = ", ".join(marker.path for marker in markers[:_SHOWN])
+        yield wire_finding(
+            type(self),
+            f"{len(markers)} cache markers in one request, {limit} are allowed: {paths}",
+            (traffic.current.index,),
+            path=markers[limit].path,
+            markers=len(markers),
+        )

@@ -1,0 +1,1 @@
+"""KV2xx: equal content written with other bytes."""

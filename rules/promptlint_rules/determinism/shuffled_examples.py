@@ -1,0 +1,53 @@
+"""KV208."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import leading, of_pair
+
+
+class ShuffledExamples(Rule):
+    """Examples at the head of the prompt are shuffled or sampled anew.
+
+    ## What it does
+    Finds heads that hold the same examples in another order, or other examples of the same form, while the text behind
+    them stays.
+
+    ## Why it costs
+    No two requests share a prefix, so that neither the examples nor the rules behind them are ever read from the cache.
+
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 5, "messages": [
+      {"role": "system", "content": "Q: late\\nA: delivery\\nQ: twice\\nA: payment\\nQ: torn\\nA: warranty"},
+      {"role": "system", "content": "Answer with one label. Never explain. Use lower case. Write nothing else."},
+      {"role": "system", "content": "When no label fits, answer other. When two fit, take the first of the list."},
+      {"role": "user", "content": "my coat is torn"}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 5, "messages": [
+      {"role": "system", "content": "Q: torn\\nA: warranty\\nQ: late\\nA: delivery\\nQ: twice\\nA: payment"},
+      {"role": "system", "content": "Answer with one label. Never explain. Use lower case. Write nothing else."},
+      {"role": "system", "content": "When no label fits, answer other. When two fit, take the first of the list."},
+      {"role": "user", "content": "I was charged twice"}]}}
+    ```
+
+    ## Limits
+    Examples are recognised by labels that come again (`Q:`, `A:`) or by a heading or tag that calls them so. Examples
+    chosen by likeness to the question are told as well: they belong behind the rules.
+    """
+
+    id = "KV208"
+    severity = Severity.ERROR
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in leading(traffic, Kind.EXAMPLES):
+            same = "other examples" if pair.detail == "other examples" else "the same examples in another order"
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}: {same}, ahead of {pair.behind_tokens:,} tokens that both requests hold",
+            )

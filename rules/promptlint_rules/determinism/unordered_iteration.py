@@ -1,0 +1,49 @@
+"""KV205."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import of_pair
+
+
+class UnorderedIteration(Rule):
+    """The same items stand in the text in another order.
+
+    ## What it does
+    Finds texts of two requests that hold the same lines or list items in different orders: a set, a directory listing
+    or a mapping filled concurrently was written into the prompt.
+
+    ## Why it costs
+    The content did not change, the bytes did: everything from the first item that moved is computed again.
+
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "You know these topics: invoices, parcels, refunds."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "user", "content": "Hello."}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "You know these topics: refunds, invoices, parcels."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "user", "content": "Good morning."}]}}
+    ```
+
+    ## Limits
+    Items are lines, or what stands between commas, semicolons and bars on one line.
+    """
+
+    id = "KV205"
+    severity = Severity.WARNING
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in traffic.of_kind(Kind.ITEM_ORDER):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}: the same {pair.detail} in another order; sort them before they are joined",
+            )

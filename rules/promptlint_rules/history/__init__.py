@@ -1,0 +1,1 @@
+"""KV3xx: the replayed part changes."""

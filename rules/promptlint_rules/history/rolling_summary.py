@@ -1,0 +1,56 @@
+"""KV303."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.wire import of_pair
+
+
+class RollingSummary(Rule):
+    """A summary at the head of the prompt is written anew on every turn.
+
+    ## What it does
+    Finds conversations whose head holds a summary that differs from one turn to the next.
+
+    ## Why it costs
+    The summary stands ahead of the rules and the history, so that rewriting it leaves nothing to read from the cache.
+    One summary in a long stretch of turns costs one miss.
+
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Summary of the talk so far: a coat is wanted."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "user", "content": "I want a coat."},
+      {"role": "assistant", "content": "Which size?"},
+      {"role": "user", "content": "M, and boots."}]}}
+    {"t": 9, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [
+      {"role": "system", "content": "Summary of the talk so far: a coat in size M and boots are wanted."},
+      {"role": "system", "content": "Answer in two sentences. Name the shelf of every book."},
+      {"role": "user", "content": "I want a coat."},
+      {"role": "assistant", "content": "Which size?"},
+      {"role": "user", "content": "M, and boots."},
+      {"role": "assistant", "content": "We have both."},
+      {"role": "user", "content": "Send them."}]}}
+    ```
+
+    ## Limits
+    A summary is recognised by what it, its tag or its heading calls itself.
+    """
+
+    id = "KV303"
+    severity = Severity.WARNING
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        for pair in traffic.of_kind(Kind.SUMMARY):
+            yield of_pair(
+                type(self),
+                pair,
+                f"{pair.place}, inside a summary that is written anew; "
+                f"{pair.behind_tokens:,} tokens behind it are read again: summarise in rare steps",
+            )

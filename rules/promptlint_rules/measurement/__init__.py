@@ -1,0 +1,1 @@
+"""KV6xx: what nobody can see."""

@@ -1,0 +1,105 @@
+"""KV506."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+
+from promptlint_core import tokens
+from promptlint_core.exchange import PieceKind
+from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_rules.traffic import Traffic
+from promptlint_rules.wire import wire_finding
+
+LEAST_SAVED_TOKENS = 64
+LEAST_SAVED_SHARE = 0.1
+_LEAST_SPACE_SHARE = 0.12
+"""White space in runs, as a share of the text: with less there is nothing to save, and nothing is counted."""
+_RUN = re.compile(r"[ \t]{2,}|\n{3,}")
+_TABLE_GAP = re.compile(r"(?<=\S)[ \t]{3,}(?=\S)")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
+_JSON_START = re.compile(r"^[\[{]\s*\n", re.MULTILINE)
+_EVERY = 50
+"""A template is looked at on its first requests and then once in so many."""
+_FIRST = 3
+
+
+class PaddedPrompt(Rule):
+    """White space takes a share of the prompt's tokens.
+
+    ## What it does
+    Finds prompts with pretty-printed JSON, tables padded with spaces, source indentation or runs of empty lines, and
+    tells what the compact form would save.
+
+    ## Why it costs
+    The model reads white space token by token like any other text: it is prefill and KV memory on every request.
+
+    ## On the wire
+    ```json
+    {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
+      "model": "m", "max_tokens": 50, "messages": [{"role": "user", "content":
+      "{\\n    \\"counts\\": [\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9,\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9,\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9,\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9,\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9,\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9,\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9,\\n        0,\\n        1,\\n        2,\\n        3,\\n        4,\\n        5,\\n        6,\\n        7,\\n        8,\\n        9\\n    ]\\n}"}]}}
+    ```
+
+    ## Limits
+    Code keeps its indentation; only indentation that all lines have in common is counted.
+    """  # noqa: E501 - a JSON string cannot be broken
+
+    id = "KV506"
+    severity = Severity.WARNING
+
+    def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
+        seen = traffic.current
+        if traffic.counts.requests > _FIRST and traffic.counts.requests % _EVERY:
+            return
+        saved = 0
+        costliest, path = 0, ""
+        for piece in seen.request.pieces:
+            if piece.kind is not PieceKind.TEXT or piece.role in ("assistant", "model"):
+                continue
+            less = saved_tokens(piece.text)
+            saved += less
+            if less > costliest:
+                costliest, path = less, piece.path
+        if saved < LEAST_SAVED_TOKENS or saved < LEAST_SAVED_SHARE * seen.prompt_tokens:
+            return
+        yield wire_finding(
+            type(self),
+            f"white space is about {saved:,} tokens, {saved / max(1, seen.prompt_tokens):.0%} of the prompt, most of it in "
+            f"`{path}`",
+            (seen.index,),
+            path=path,
+            saved_tokens=saved,
+        )
+
+
+def saved_tokens(text: str) -> int:
+    """Tokens that the compact form of a text saves; 0 without counting where there is little white space."""
+    space = sum(len(run) - 1 for run in _RUN.findall(text))
+    if space < _LEAST_SPACE_SHARE * max(1, len(text)):
+        return 0
+    return max(0, tokens.count(text) - tokens.count(compact(text)))
+
+
+def compact(text: str) -> str:
+    """The text with JSON on one line, tables and empty lines squeezed, common indentation gone.
+
+    >>> compact('Data:\\n{\\n  "a": 1\\n}\\n\\n\\n\\nEnd')
+    'Data:\\n{"a":1}\\n\\nEnd'
+    """
+    decoder = json.JSONDecoder()
+    parts: list[str] = []
+    at = 0
+    for match in _JSON_START.finditer(text):
+        if match.start() < at:
+            continue
+        try:
+            value, end = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            continue
+        parts += [text[at : match.start()], json.dumps(value, ensure_ascii=False, separators=(",", ":"))]
+        at = end
+    squeezed = _TABLE_GAP.sub(" ", textwrap.dedent("".join((*parts, text[at:]))))
+    return _BLANK_LINES.sub("\n\n", squeezed)

@@ -1,0 +1,35 @@
+"""Blocks of text that come again: within one text, and from message to message."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+_BLOCK = re.compile(r"\n\s*\n|(?<=\n)")
+
+
+def blocks_of(text: str, least_chars: int) -> list[str]:
+    """Lines and paragraphs of at least so many code points, white space squeezed."""
+    return [squeezed for part in _BLOCK.split(text) if len(squeezed := " ".join(part.split())) >= least_chars]
+
+
+def repeated_within(text: str, least_chars: int) -> tuple[str, int]:
+    """The block that costs most by coming again in one text, and how often it stands there; ("", 0) where none does."""
+    return _costliest(Counter(blocks_of(text, least_chars)))
+
+
+def repeated_across(texts: Iterable[str], least_chars: int) -> tuple[str, int]:
+    """The same over several texts, each text counted once a block."""
+    counted: Counter[str] = Counter()
+    for text in texts:
+        counted.update(set(blocks_of(text, least_chars)))
+    return _costliest(counted)
+
+
+def _costliest(counted: Counter[str]) -> tuple[str, int]:
+    again = [(len(block) * (times - 1), block, times) for block, times in counted.items() if times > 1]
+    if not again:
+        return "", 0
+    _cost, block, times = max(again)
+    return block, times
