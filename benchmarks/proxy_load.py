@@ -21,7 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-EVENT = b'data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":" word"}}]}\n\n'
+EVENT = (
+    b'data: {"id":"1","object":"chat.completion.chunk","model":"m",'
+    b'"choices":[{"index":0,"delta":{"content":" word"}}]}\n\n'
+)
 LAST = (
     b'data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[],'
     b'"usage":{"prompt_tokens":100,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":64}}}\n\n'
@@ -112,7 +115,7 @@ async def _one_client(port: int, numbers: Iterator[int], size_bytes: int, load: 
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
     for number in numbers:
         body = prompt_body(size_bytes, number)
-        head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
         began_s = time.perf_counter()
         writer.write(head.encode() + body)
         first_s, received = 0.0, b""

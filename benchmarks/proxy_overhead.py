@@ -25,17 +25,31 @@ def main() -> None:
     options = parser.parse_args()
     rates: dict[tuple[str, int], list[float]] = {}
     ttft: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory() as folder, upstream() as direct, plain_mitmdump(direct) as plain:
-        with promptlint_proxy(direct, Path(folder)) as (ours, _, _):
-            ports = {"direct": direct, "mitmdump": plain, "promptlint": ours}
-            for port in ports.values():
-                generate(port, 100)
-            for _ in range(options.rounds):
-                for name, port in ports.items():
-                    for size_bytes, requests in ((2_000, options.requests), (200_000, options.requests // 10)):
-                        load = generate(port, requests, size_bytes=size_bytes)
-                        rates.setdefault((name, size_bytes), []).append(load.requests_per_s)
-                    ttft.setdefault(name, []).append(generate(port, 150, clients=1).ttft_ms(0.5))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        upstream() as direct,
+        plain_mitmdump(direct) as plain,
+        promptlint_proxy(direct, Path(folder)) as (ours, _, _),
+    ):
+        ports = {"direct": direct, "mitmdump": plain, "promptlint": ours}
+        for port in ports.values():
+            generate(port, 100)
+        for _ in range(options.rounds):
+            for name, port in ports.items():
+                for size_bytes, requests in ((2_000, options.requests), (200_000, options.requests // 10)):
+                    load = generate(port, requests, size_bytes=size_bytes)
+                    rates.setdefault((name, size_bytes), []).append(load.requests_per_s)
+    # A stream that comes token by token: what the first event waits for in the proxy.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        upstream(events=4, gap_s=0.002) as direct,
+        plain_mitmdump(direct) as plain,
+        promptlint_proxy(direct, Path(folder)) as (ours, _, _),
+    ):
+        ports = {"direct": direct, "mitmdump": plain, "promptlint": ours}
+        for _ in range(2 * options.rounds):
+            for name, port in ports.items():
+                ttft.setdefault(name, []).append(generate(port, 80, clients=1).ttft_ms(0.5))
     print("| | requests/s, 2 KB | requests/s, 200 KB | TTFT p50 ms | added ms |")
     print("|---|---|---|---|---|")
     for name in ("direct", "mitmdump", "promptlint"):

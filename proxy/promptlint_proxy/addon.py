@@ -174,7 +174,7 @@ class PromptlintAddon:
             flow.response = error_page.json_response(400, outcome.refusal, path)
             return outcome.done, None
         if outcome.body is not None:
-            flow.request.raw_content = outcome.body
+            flow.request.content = outcome.body  # sets content-length too
         if outcome.stream_filter is not None:
             # The chunk that is taken out again must be readable; nobody else's answer is asked for uncompressed.
             flow.request.headers["accept-encoding"] = "identity"

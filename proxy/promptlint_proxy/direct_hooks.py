@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mitmproxy import hooks
 from mitmproxy.addonmanager import AddonManager
+
+if TYPE_CHECKING:
+    from mitmproxy import hooks
 
 logger = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from promptlint_core.errors import PromptlintError
+from promptlint_core.histogram import packed
 from promptlint_core.prompt import BoundKind, Part
 from promptlint_proxy.compare.policy import policy_of
 from promptlint_proxy.records.live import LiveStore, new_sidecar_id

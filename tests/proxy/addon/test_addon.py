@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
+from itertools import pairwise
 from typing import Any
 
 import brotli
@@ -35,7 +36,7 @@ def run(coroutine: Any) -> Any:
 
 def chunks_at(data: bytes, cuts: list[int]) -> list[bytes]:
     places = sorted({cut % (len(data) + 1) for cut in cuts} | {0, len(data)})
-    return [data[start:end] for start, end in zip(places, places[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(places)]
 
 
 def stream_reply(parts: list[bytes], encoding: str = "identity", *, cut: bool = False) -> HttpReply:
