@@ -48,6 +48,7 @@ class Answer:
     tail: str = ""
     reasoning: bool = False
     done: bool = False
+    readable: bool = True
     tokens_so_far: dict[int, int] = field(default_factory=dict)
     """Output tokens told so far, by choice: their steps are the tokens of one event."""
     cumulative: dict[int, str] = field(default_factory=dict)
@@ -96,7 +97,7 @@ class Answer:
         told = usage is not None and any(
             count is not None for count in (usage.prompt_tokens, usage.hit_tokens, usage.output_tokens)
         )
-        read = self.error is None and self.api not in UNREAD_APIS
+        read = self.readable and self.error is None and self.api not in UNREAD_APIS
         return Response(
             status=status,
             error=self.error,

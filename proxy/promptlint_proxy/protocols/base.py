@@ -123,6 +123,7 @@ class Protocol(ABC):
         if head.status >= 400:
             answer.fail(parsed, head.status, find_header(head.headers, "x-amzn-errortype"))
         elif parsed is None:
+            answer.readable = False
             answer.note("the response body is no JSON object")
         else:
             try:

@@ -184,6 +184,16 @@ def test_a_body_that_is_no_stream_is_read_at_its_end() -> None:
     assert reader.finish(2.0).content_chars == 2
 
 
+def test_an_answer_that_is_no_json_tells_nothing() -> None:
+    reader = protocol("api.openai.com", "/v1/chat/completions").stream(ResponseHead(200, JSON))
+    reader.feed(b"<html>", 0.0)
+
+    response = reader.finish(1.0)
+
+    assert (None, False) == (response.content_chars, response.tools_known)
+    assert response.notes == ("the response body is no JSON object",)
+
+
 def test_an_error_status_reads_the_body_whatever_its_type() -> None:
     reader = protocol("api.anthropic.com", "/v1/messages").stream(ResponseHead(529, SSE))
     reader.feed(b'{"type":"error","error":{"type":"overloaded_error"}}', 0.0)

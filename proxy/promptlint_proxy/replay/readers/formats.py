@@ -71,7 +71,7 @@ def find_format(path: Path, start: bytes) -> str:
         return _by_keys(entry)
     if head[:1] == b"{" and b'"log"' in head[:2000] and b'"entries"' in head:
         return "har"
-    if head[:1] == b"[":
+    if head[:1] == b"[" or head.split(b"\n", 1)[0].strip() == b"{":  # a list, or one object written over many lines
         return _by_text(head)
     if b"Received request" in head or b"vllm" in head[:4000].lower():
         return "vllm-log"
@@ -92,6 +92,10 @@ def _first_object(head: bytes) -> dict[str, object] | None:
 
 
 def _by_keys(entry: dict[str, object]) -> str:
+    for key in ("observations", "data"):  # a trace, or a page of an API
+        records = entry.get(key)
+        if isinstance(records, list) and records and isinstance(records[0], dict):
+            return "langfuse" if key == "observations" else _by_keys(records[0])
     keys = set(entry)
     if "log" in keys and isinstance(entry["log"], dict) and "entries" in entry["log"]:
         return "har"

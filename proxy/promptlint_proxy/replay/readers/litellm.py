@@ -16,6 +16,8 @@ _PATHS = (
     ("text_completion", "/v1/completions"),
     ("embedding", "/v1/embeddings"),
 )
+_ANSWERS = {"/v1/messages": "content", "/v1/responses": "output", "/v1/embeddings": "data"}
+"""What an answer of the path's own shape holds: answers of other providers may be logged in OpenAI's shape."""
 _HOSTS = {
     "openai": "api.openai.com",
     "anthropic": "api.anthropic.com",
@@ -60,11 +62,13 @@ def _read(entry: Object, place: str) -> RecordedExchange | Unreadable:
     provider = str(entry.get("custom_llm_provider") or "")
     base = str(entry.get("api_base") or "")
     host = _HOSTS.get(provider) or urlsplit(base).netloc.rpartition("@")[2]
+    path = next((path for word, path in _PATHS if word in call_type), "/v1/chat/completions")
     response = as_value(entry.get("response"))
     failed = entry.get("status") == "failure"
+    readable = isinstance(response, dict) and _ANSWERS.get(path, "choices") in response and not failed
     return RecordedExchange(
         at=at,
-        path=next((path for word, path in _PATHS if word in call_type), "/v1/chat/completions"),
+        path=path,
         body=as_json(body),
         host=host,
         headers={},
@@ -72,7 +76,7 @@ def _read(entry: Object, place: str) -> RecordedExchange | Unreadable:
         told={"error": _error(entry)} if failed else None,
         status=None if failed else 200,
         response_headers={"content-type": "application/json"},
-        response_body=as_json(response) if isinstance(response, dict) and response and not failed else None,
+        response_body=as_json(response) if readable else None,
         ttft_s=_ttft(entry, at),
         e2e_s=_since(at, as_seconds(entry.get("endTime"))),
         place=place,

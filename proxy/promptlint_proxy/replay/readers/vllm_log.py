@@ -89,9 +89,9 @@ def _take(line: str, place: str, year: int, requests: dict[str, _Entry]) -> None
         entry = requests.setdefault(match["id"], _Entry(place, at))
         _take_prompt(line[match.end() :], entry)
     elif match := _GENERATED.search(line):
-        entry = requests.get(match["id"]) or requests.get(f"{match['id']}-0")
-        if entry is not None:
-            _take_output(line[match.end() :], entry, at, is_delta=match["delta"] == " (streaming delta)")
+        asked = requests.get(match["id"]) or requests.get(f"{match['id']}-0")
+        if asked is not None:
+            _take_output(line[match.end() :], asked, at, is_delta=match["delta"] == " (streaming delta)")
 
 
 def _take_output(rest: str, entry: _Entry, at: float, *, is_delta: bool) -> None:
@@ -99,7 +99,7 @@ def _take_output(rest: str, entry: _Entry, at: float, *, is_delta: bool) -> None
     output, end = _literal(rest)
     behind = rest[end:]
     entry.ended_at = at
-    entry.output = (entry.output if is_delta else "") + (output or "")
+    entry.output = (entry.output or "" if is_delta else "") + (output or "")
     ids = _OUTPUT_IDS.search(behind)
     if ids and ids[1].strip():
         entry.output_tokens = len(ids[1].split(",")) + ((entry.output_tokens or 0) if is_delta else 0)
