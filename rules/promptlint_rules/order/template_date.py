@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_core.cadence import Origin
+from promptlint_core import tokens
+from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
-from promptlint_rules.order.law import finding, violations
+from promptlint_rules.order.law import Violation, finding
 from promptlint_rules.traffic import LOCAL_ENGINES, Pair, Relation, Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -78,8 +79,13 @@ class TemplateDate(Rule):
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
         if not prompt.chat_template:
             return
-        for violation in violations(prompt, Origin.CLOCK):
-            segment = violation.segment
+        for index, segment in enumerate(prompt.segments):
+            behind = list(prompt.behind(index))
+            history = any(other.cadence is Cadence.APPEND for other in behind)
+            if segment.origin is not Origin.CLOCK or segment.cadence is None or not history:
+                continue
+            stable = "".join(other.text or "" for other in behind)
+            violation = Violation(segment, tokens.count(stable), history_behind=True)
             how_often = f"is the server's clock {segment.detail}" if segment.detail else "is a date of the server"
             yield finding(
                 type(self),
