@@ -50,7 +50,9 @@ class Answer:
     done: bool = False
     readable: bool = True
     tokens_so_far: dict[int, int] = field(default_factory=dict)
-    """Output tokens told so far, by choice: their steps are the tokens of one event."""
+    """Output tokens told with content so far, by choice: their steps are the tokens of one event."""
+    tokens_told: dict[int, int] = field(default_factory=dict)
+    """The same with events that held none: half a character is sent with the next token."""
     cumulative: dict[int, str] = field(default_factory=dict)
     """Text so far by choice, of servers whose events repeat it all."""
     kind: str = "other"
@@ -59,6 +61,8 @@ class Answer:
 
     def add(self, delta: Delta) -> None:
         self.chars += len(delta.text)
+        if delta.choice in self.tokens_told:
+            self.tokens_so_far[delta.choice] = self.tokens_told[delta.choice]
         if delta.kind == "reasoning":
             self.reasoning = True
         else:
@@ -73,11 +77,11 @@ class Answer:
             merge_usage(self.usage, usage)
 
     def take_step(self, choice: int, total: int | None) -> int | None:
-        """Tokens of this event from a running total of output tokens."""
+        """Tokens of this event, and of events without content before it, from a running total of output tokens."""
         if total is None:
             return None
         step = total - self.tokens_so_far.get(choice, 0)
-        self.tokens_so_far[choice] = total
+        self.tokens_told[choice] = total
         return step if step > 0 else None
 
     def note(self, sentence: str) -> None:

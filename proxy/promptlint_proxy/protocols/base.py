@@ -259,6 +259,6 @@ def _read_response_object(body: bytes) -> Object | None:
 
 
 def _signed(head: RequestHead) -> bool:
-    """AWS signatures and HTTP message signatures cover the body."""
+    """AWS signatures cover the body."""
     authorization = find_header(head.headers, "authorization")
     return authorization.startswith("AWS4-") or bool(find_header(head.headers, "x-amz-content-sha256"))

@@ -166,6 +166,21 @@ def test_sglang_streams_that_do_not_repeat_themselves() -> None:
     assert response.content_tail == "One two"
 
 
+def test_tokens_of_half_a_character_count_with_the_event_that_completes_it() -> None:
+    from protocol_wire import content, sse, stream
+
+    body = sse(
+        {"content": "", "tokens_predicted": 1, "stop": False},
+        {"content": "", "tokens_predicted": 2, "stop": False},
+        {"content": "é", "tokens_predicted": 3, "stop": False},
+        {"content": "a", "tokens_predicted": 4, "stop": False},
+    )
+
+    events, _ = stream("localhost:8080", "/completion", body)
+
+    assert [("text", 0, 3, 1), ("text", 0, 1, 1)] == content(events)
+
+
 def test_llamacpp_completion() -> None:
     request = read("localhost:8080", "/completion", {"prompt": ["a", 5, "b"], "n_predict": -1, "id_slot": 2})
 
