@@ -46,6 +46,27 @@ def histogram_of(latencies_s: Iterable[float]) -> list[int]:
     return counts
 
 
+def packed(counts: Sequence[int]) -> list[int]:
+    """A histogram as records hold it: a negative first number stands for that many empty buckets.
+
+    Token gaps of 20 ms begin at bucket 135, so most of a plain histogram would be zeros that every report reads.
+
+    >>> packed([0, 0, 0, 5, 1]), packed([2, 1]), packed([])
+    ([-3, 5, 1], [2, 1], [])
+    """
+    empty = next((index for index, count in enumerate(counts) if count), 0)
+    return [-empty, *counts[empty:]] if empty else list(counts)
+
+
+def unpacked(counts: Sequence[int]) -> list[int]:
+    """The plain histogram of a packed one; a plain one stays as it is.
+
+    >>> unpacked([-3, 5, 1]), unpacked([2, 1])
+    ([0, 0, 0, 5, 1], [2, 1])
+    """
+    return [0] * -counts[0] + list(counts[1:]) if counts and counts[0] < 0 else list(counts)
+
+
 def merge(histograms: Iterable[Sequence[int]]) -> list[int]:
     """The histogram of all latencies of several histograms.
 

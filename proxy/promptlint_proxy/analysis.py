@@ -121,7 +121,7 @@ class Analysis:
         for group in self._lines.groups:
             state = self._states.get(group.key)
             if state is not None:
-                views.append(state.strip.view(group.key, state.counts, self.tokens))
+                views.append(state.strip.view(group.key, state.counts, self.tokens, self.settings.hash_key))
         return tuple(views)
 
     def _compare(self, placement: Placement, seen: Seen) -> tuple[Pair, ...]:

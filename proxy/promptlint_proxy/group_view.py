@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.exchange import PieceKind
 from promptlint_core.prompt import Part
+from promptlint_core.sketch import GAP, sketch
 from promptlint_proxy.calibration import TokenCounter
-from promptlint_proxy.compare.lines import sketch_of
 from promptlint_rules.traffic import Counts, Kind, Pair, Relation, Seen
 
 _ORIGIN_OF_KIND: dict[Kind, Origin] = {
@@ -62,7 +62,7 @@ class GroupView:
     """Sum of the prompt tokens of requests whose hits are reported."""
     segments: tuple[ObservedSegment, ...]
     sketch: tuple[int, ...]
-    """Keyed hashes of the chunks of the stable text."""
+    """Keyed sketch of the text that templates are looked for in: see `promptlint_core.sketch`."""
     last_at: float
 
     @property
@@ -106,7 +106,7 @@ class Strip:
                 if known is None or cadence > known[0]:
                     self._changes[difference.path] = (cadence, origin)
 
-    def view(self, group: str, counts: Counts, tokens: TokenCounter) -> GroupView:
+    def view(self, group: str, counts: Counts, tokens: TokenCounter, hash_key: bytes) -> GroupView:
         seen = self._newest
         assert seen is not None
         return GroupView(
@@ -118,7 +118,7 @@ class Strip:
             hit_tokens=self._hit_tokens,
             hit_prompt_tokens=self._hit_prompt_tokens,
             segments=tuple(self._segments(seen, tokens)),
-            sketch=sketch_of(seen.request),
+            sketch=sketch(_template_text(seen), hash_key),
             last_at=seen.at,
         )
 
@@ -152,3 +152,15 @@ def _cadence(origin: Origin, pair: Pair) -> Cadence:
     if origin is Origin.IDENTITY:
         return Cadence.USER
     return Cadence.SESSION if pair.relation is Relation.GROUP and origin is Origin.TASK else Cadence.TURN
+
+
+def _template_text(seen: Seen) -> str:
+    """The text in which a template of the source is found again: the system text and the first message.
+
+    Longer conversations add nothing of the template, and would crowd it out of the sketch.
+    """
+    return GAP.join(
+        piece.text
+        for piece in seen.request.pieces
+        if piece.kind is PieceKind.TEXT and (piece.part is Part.SYSTEM or piece.message in {None, 0, 1})
+    )

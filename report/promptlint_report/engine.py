@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 from pathlib import Path
@@ -34,6 +35,15 @@ class Engine:
     def from_arrow(self, rows: pa.Table, name: str) -> ir.Table:
         raise NotImplementedError
 
+    def keep(self, expression: ir.Table, name: str) -> ir.Table:
+        """The result of an expression, computed once for all that build on it."""
+        raise NotImplementedError
+
+    def keep_rows(self, expression: ir.Table, name: str) -> ir.Table:
+        """The same for a result as long as the records: kept only where that is cheaper than reading them again."""
+        del name
+        return expression
+
     def run(self, expression: ir.Table) -> list[dict[str, Any]]:
         """The rows of a small result."""
         rows: list[dict[str, Any]] = expression.to_pyarrow().to_pylist()
@@ -53,6 +63,9 @@ class DuckdbEngine(Engine):
         backend.raw_sql("SET TimeZone = 'UTC'")
         # Order of rows is nobody's promise here, and keeping it costs memory.
         backend.raw_sql("SET preserve_insertion_order = false")
+        # Ibis writes lambdas with an arrow; DuckDB 1.3 and newer take that only when asked to.
+        with contextlib.suppress(Exception):
+            backend.raw_sql("SET lambda_syntax = 'ENABLE_SINGLE_ARROW'")
         super().__init__(backend)
 
     def read_parquet(self, paths: list[Path], name: str) -> ir.Table:
@@ -68,6 +81,9 @@ class DuckdbEngine(Engine):
         del name
         table: ir.Table = ibis.memtable(rows)
         return table
+
+    def keep(self, expression: ir.Table, name: str) -> ir.Table:
+        return self.backend.create_table(name, expression, temp=True)
 
 
 class SparkEngine(Engine):
@@ -110,6 +126,13 @@ class SparkEngine(Engine):
     def from_arrow(self, rows: pa.Table, name: str) -> ir.Table:
         self.session.createDataFrame(rows).createOrReplaceTempView(name)
         return self.backend.table(name)
+
+    def keep(self, expression: ir.Table, name: str) -> ir.Table:
+        self.session.sql(self.backend.compile(expression)).persist().createOrReplaceTempView(name)
+        return self.backend.table(name)
+
+    def keep_rows(self, expression: ir.Table, name: str) -> ir.Table:
+        return self.keep(expression, name)
 
     def close(self) -> None:
         self.session.stop()

@@ -83,21 +83,21 @@ def _on(engine: Engine, asked: Asked) -> Report:
 
 def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -> Report:
     period = asked.period
-    rows = in_period(records.exchanges, period, book)
-    daily = cells(rows).cache()
+    rows = engine.keep_rows(in_period(records.exchanges, period, book), "rows")
+    daily = engine.keep(cells(rows), "daily")
     costs, rates = priced(daily, engine, period, book)
-    costs = costs.cache()
+    costs = engine.keep(costs, "costs")
     sums = sums_of(costs, "week")
     totals = {int(row["week"]): row for row in engine.run(sums)}
     left_out = [*records.left_out, *_without_a_time(records, engine)]
     if THIS not in totals:
         return _empty(asked, engine, tuple(left_out), totals)
     material = Material(engine, period, asked.options, rows, costs, records.findings, records.groups, rates, totals)
-    faults = missed.faults(material, THIS)
+    faults = missed.faults(material)
     sections = (
         spend.build(material),
-        missed.build(material, faults),
-        changes.build(material, faults, missed.faults(material, LAST)),
+        missed.build(material, faults[THIS]),
+        changes.build(material, faults[THIS], faults[LAST]),
         cache.build(material),
         outputs.build(material),
         growth.build(material),

@@ -123,7 +123,7 @@ def _each_once(exchanges: ir.Table, engine: Engine) -> tuple[ir.Table, int]:
 
     marked = exchanges.mutate(_hash=exchanges.exchange_id.hash())
     twice = marked.filter(marked.exchange_id.notnull()).group_by("_hash").aggregate(_copies=ibis._.count())
-    twice = twice.filter(twice["_copies"] > 1).cache()
+    twice = engine.keep(twice.filter(twice["_copies"] > 1), "twice")
     if not engine.run(twice.limit(1)):
         return exchanges, 0
     suspects = marked.semi_join(twice, "_hash")

@@ -104,6 +104,8 @@ def cells(rows: ir.Table) -> ir.Table:
         retrieved_max=rows.retrieved_tokens.max(),
         passages=_total(rows.retrieved_passages, billed),
         passages_max=rows.retrieved_passages.max(),
+        hashed_rows=rows.block_size.notnull().sum(),
+        hashed_blocks=_total(rows.prompt_tokens // rows.block_size, rows.block_size > 0),
         kv_bytes=_total(rows.kv_bytes, rows.kv_bytes.notnull()),
         kv_rows=rows.kv_bytes.notnull().sum(),
         kv_max=rows.kv_bytes.max(),

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptlint_core.histogram import GROWTH, LOWEST_S, bucket_of, histogram_of, merge, middle_s, quantile_s
+from promptlint_core.histogram import (
+    GROWTH,
+    LOWEST_S,
+    bucket_of,
+    histogram_of,
+    merge,
+    middle_s,
+    packed,
+    quantile_s,
+    unpacked,
+)
 
 LATENCIES_S = st.lists(st.floats(min_value=LOWEST_S, max_value=600), min_size=1, max_size=60)
 
@@ -37,3 +47,9 @@ def test_what_is_below_the_lowest_bucket_is_counted_there(latency_s: float) -> N
 
 def test_the_middle_of_a_bucket_lies_in_it() -> None:
     assert all(bucket_of(middle_s(bucket)) == bucket for bucket in range(300))
+
+
+@pytest.mark.parametrize("counts", [[], [3], [0, 0, 4], [0] * 135 + [1, 0, 2], [1, 0, 0, 5]])
+def test_packing_keeps_every_count_in_its_bucket(counts: list[int]) -> None:
+    assert counts == unpacked(packed(counts))
+    assert len(packed(counts)) <= max(1, len(counts))

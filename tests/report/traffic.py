@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from promptlint_core.histogram import histogram_of
+from promptlint_core.histogram import histogram_of, packed
 from promptlint_proxy.records.arrow import arrow_schema
 from promptlint_proxy.records.seal import TIME_COLUMNS, partition, split_by_hour
 
@@ -61,7 +61,7 @@ def record(exchange_id: str, started_at: datetime, **values: Any) -> Record:
         "first_byte_s": 0.1,
         "ttft_s": 0.2,
         "e2e_s": 2.0,
-        "itl_histogram": histogram_of([0.02] * 9),
+        "itl_histogram": packed(histogram_of([0.02] * 9)),
     }
     return {**usual, **values}
 

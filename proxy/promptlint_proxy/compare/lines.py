@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from promptlint_core.exchange import Exchange, PieceKind, Request
 from promptlint_core.prompt import Part
 from promptlint_proxy.compare.align import Message, are_alike, common_prefix, messages_of
-from promptlint_proxy.compare.chunks import SKETCH_SIZE, likeness, sketch
+from promptlint_proxy.compare.chunks import likeness, sketch
 from promptlint_rules.traffic import Relation, Seen
 
 _SAME_TEMPLATE = 0.5
@@ -256,11 +256,6 @@ class Lines:
         best = max(earlier, key=lambda known: (_shared_pieces(known.seen.request, request), known.seen.at))
         if best is not newest:
             yield best
-
-
-def sketch_of(request: Request) -> tuple[int, ...]:
-    """Hashes of the chunks of the stable text, to find the template in source."""
-    return tuple(sorted(sketch(_texts(request, Part.SYSTEM)))[:SKETCH_SIZE])
 
 
 def _texts(request: Request, part: Part) -> Iterator[str]:

@@ -76,7 +76,7 @@ EXCHANGES = _columns(
     ("first_byte_s", "real", "request sent to first byte"),
     ("ttft_s", "real", "request sent to first generated content"),
     ("e2e_s", "real", "request sent to last byte"),
-    ("itl_histogram", "integers", "counts of inter-token gaps by the buckets of promptlint_core.histogram"),
+    ("itl_histogram", "integers", "counts of inter-token gaps, as promptlint_core.histogram packs them"),
     ("kv_bytes", "integer", "projected KV memory of the request"),
     ("kv_in_flight_bytes", "integer", "sum over requests in flight when it started, shared blocks once"),
     ("kv_pool_bytes", "integer", "configured pool"),

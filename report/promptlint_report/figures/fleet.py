@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 LIVES_S = (300, 1800, 3600, 86_400)
 """Five minutes, half an hour, an hour, a day."""
-WHOLE_UP_TO = 20_000_000
+WHOLE_UP_TO = 1_000_000
 """Blocks above which one in 2, 4, 8 … is looked at."""
 
 
 def build(material: Material) -> Section:
-    known, blocks = _size(material)
-    if not blocks:
+    known, blocks = material.this["hashed_rows"], material.this["hashed_blocks"]
+    if not known:
         note = "No request of the week carries block hashes, so the fleet's hit rate is not known."
         return Section("fleet", "Fleet-wide cache", notes=(note,))
     keep_one_in = 1
@@ -57,13 +57,6 @@ def build(material: Material) -> Section:
 def _rows(material: Material) -> ir.Table:
     rows = material.rows
     return rows.filter((rows.week >= LAST) & (rows.block_hashes.length() > 0))
-
-
-def _size(material: Material) -> tuple[int, int]:
-    rows = _rows(material)
-    rows = rows.filter(rows.week == THIS)
-    found = material.run(rows.aggregate(n=rows.count(), blocks=rows.block_hashes.length().sum()))[0]
-    return int(found["n"] or 0), int(found["blocks"] or 0)
 
 
 def _touches(material: Material, keep_one_in: int) -> ir.Table:

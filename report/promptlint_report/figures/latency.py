@@ -45,6 +45,9 @@ def build(material: Material) -> Section:
     return Section("latency", "Latency", tuple(figures), tables, notes=notes)
 
 
+_SHIFT = 2**32
+"""A count of one request is far below it."""
+
 Key = tuple[int, str, str]
 """Week, route, hit kind."""
 
@@ -63,27 +66,41 @@ def _ttft(material: Material) -> dict[Key, list[int]]:
     place = ((timed.ttft_s / LOWEST_S).ln() / math.log(GROWTH)).floor().cast("int64") + 1
     bucket = ibis.ifelse(timed.ttft_s < LOWEST_S, ibis.literal(0, "int64"), place).clip(upper=BUCKETS - 1)
     counted = timed.group_by("week", "route", kind=_kind(timed), bucket=bucket).aggregate(n=timed.count())
+    return _by_key(material.run(counted))
+
+
+def _gaps(material: Material) -> dict[Key, list[int]]:
+    """The gap histograms of all requests, summed bucket by bucket.
+
+    Every count is written as one number together with its bucket, so that empty buckets fall out before the lists are
+    taken apart into rows.
+    """
+    import ibis
+
+    rows = material.rows
+    streamed = rows.filter((rows.week >= LAST) & (rows.itl_histogram.length() > 0))
+    packed = streamed.itl_histogram
+    empty = ibis.ifelse(packed[0] < 0, -packed[0] - 1, ibis.literal(0, "int64"))
+    streamed = streamed.mutate(empty=empty, kind=_kind(streamed))
+
+    def with_bucket(count: ir.IntegerValue, index: ir.IntegerValue) -> ir.IntegerValue:
+        value: ir.IntegerValue = (index.cast("int64") + streamed.empty) * _SHIFT + count
+        return ibis.ifelse(count > 0, value, ibis.literal(0, "int64"))
+
+    both = streamed.itl_histogram.map(with_bucket).filter(lambda value: value > 0)
+    single = streamed.select("week", "route", "kind", both=both.unnest())
+    bucket = (single.both.cast("float64") / _SHIFT).floor().cast("int64")
+    counted = single.group_by("week", "route", "kind", bucket=bucket).aggregate(n=(single.both % _SHIFT).sum())
+    return _by_key(material.run(counted))
+
+
+def _by_key(found: list[Row]) -> dict[Key, list[int]]:
     histograms: dict[Key, list[int]] = {}
-    for row in material.run(counted):
+    for row in found:
         counts = histograms.setdefault((row["week"], row["route"], row["kind"]), [])
         counts.extend([0] * (row["bucket"] + 1 - len(counts)))
         counts[row["bucket"]] += row["n"]
     return histograms
-
-
-def _gaps(material: Material) -> dict[Key, list[int]]:
-    """The gap histograms of all requests, summed place by place in the engine: no list is taken apart into rows."""
-    rows = material.rows
-    streamed = rows.filter((rows.week >= LAST) & rows.itl_histogram.notnull())
-    longest = material.run(streamed.aggregate(n=streamed.itl_histogram.length().max()))[0]["n"]
-    if not longest:
-        return {}
-    sums = {f"b{bucket}": streamed.itl_histogram[bucket].sum() for bucket in range(int(longest))}
-    found = material.run(streamed.group_by("week", "route", kind=_kind(streamed)).aggregate(**sums))
-    return {
-        (row["week"], row["route"], row["kind"]): [int(row[f"b{bucket}"] or 0) for bucket in range(int(longest))]
-        for row in found
-    }
 
 
 def _whole(histograms: dict[Key, list[int]], week: int, route: str | None = None, kind: str | None = None) -> list[int]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from promptlint_report.document import Basis, Column, Figure, Section, Strip, StripSegment, Table, Unit
-from promptlint_report.material import Material, Row
+from promptlint_report.material import LAST, THIS, Material, Row
 from promptlint_report.requests import usd
 
 UNNAMED = "(unnamed)"
@@ -27,26 +27,24 @@ class Fault:
     usd: float | None
 
 
-def faults(material: Material, week: int) -> list[Fault]:
-    """The faults of a week, dearest first."""
+def faults(material: Material) -> dict[int, list[Fault]]:
+    """The faults of this week and of the last, each dearest first, by the number of the week."""
     cells = material.cells
-    missed = cells.filter((cells.week == week) & (cells.missed > 0))
-    sums = missed.group_by("prompt_group", "rule").aggregate(
+    missed = cells.filter((cells.week >= LAST) & (cells.missed > 0))
+    sums = missed.group_by("week", "prompt_group", "rule").aggregate(
         requests=missed.missed_requests.sum(), tokens=missed.missed.sum(), cost=missed.cost_missed.sum()
     )
-    paths = _paths(material, week)
-    found = [
-        Fault(
-            row["prompt_group"],
-            row["rule"] or UNNAMED,
-            paths.get((row["prompt_group"], row["rule"]), ""),
-            row["requests"],
-            row["tokens"],
-            usd(row["cost"]),
+    paths = _paths(material)
+    found: dict[int, list[Fault]] = {THIS: [], LAST: []}
+    for row in material.run(sums):
+        path = paths.get((row["week"], row["prompt_group"], row["rule"]), "")
+        fault = Fault(
+            row["prompt_group"], row["rule"] or UNNAMED, path, row["requests"], row["tokens"], usd(row["cost"])
         )
-        for row in material.run(sums)
-    ]
-    return sorted(found, key=lambda fault: (-(fault.usd or 0.0), -fault.tokens, fault.group, fault.rule))
+        found[row["week"]].append(fault)
+    for of_week in found.values():
+        of_week.sort(key=lambda fault: (-(fault.usd or 0.0), -fault.tokens, fault.group, fault.rule))
+    return found
 
 
 def build(material: Material, found: list[Fault]) -> Section:
@@ -103,14 +101,14 @@ def _unknown_note(row: Row) -> str:
     return f"not known for {unknown:,} requests" if unknown else ""
 
 
-def _paths(material: Material, week: int) -> dict[tuple[str, str], str]:
+def _paths(material: Material) -> dict[tuple[int, str, str], str]:
     rows = material.rows
-    missed = rows.filter((rows.week == week) & rows.billed & (rows.missed > 0))
+    missed = rows.filter((rows.week >= LAST) & rows.billed & (rows.missed > 0))
     missed = missed.mutate(path=missed.divergence_path.coalesce(""))
-    by_path = missed.group_by("prompt_group", "rule", "path").aggregate(tokens=missed.missed.sum())
-    best: dict[tuple[str, str], tuple[int, str]] = {}
+    by_path = missed.group_by("week", "prompt_group", "rule", "path").aggregate(tokens=missed.missed.sum())
+    best: dict[tuple[int, str, str], tuple[int, str]] = {}
     for row in material.run(by_path):
-        key = (row["prompt_group"], row["rule"])
+        key = (row["week"], row["prompt_group"], row["rule"])
         best[key] = max(best.get(key, (0, "")), (row["tokens"], row["path"]))
     return {key: path for key, (_, path) in best.items()}
 
