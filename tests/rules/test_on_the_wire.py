@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,12 +15,13 @@ from promptlint_proxy.replay.readers.json_lines import read_line
 from promptlint_proxy.replay.recorded import RecordedExchange, to_exchange
 from promptlint_rules.base import Rule, Severity
 from promptlint_rules.registry import RULES
+from promptlint_rules.traffic import Memory
 
 _BLOCK = re.compile(r"^## On the wire\n.*?```json\n(.*?)```", re.DOTALL | re.MULTILINE)
 LIVE = [rule for rule in RULES if rule.is_live()]
 
 
-def entries(rule: type[Rule]) -> Iterator[object]:
+def entries(rule: type[Rule]) -> Iterator[dict[str, Any]]:
     """The JSON values of the example, one request each."""
     page = inspect.getdoc(rule) or ""
     found = _BLOCK.search(page)
@@ -39,7 +41,7 @@ def test_the_example_is_flagged_by_its_rule_and_no_other(rule: type[Rule]) -> No
         assert isinstance(recorded, RecordedExchange), recorded
         exchange = to_exchange(recorded, index)
         assert exchange is not None
-        analysis.observe(exchange)
+        analysis.observe(exchange, Memory(**entry["kv"]) if "kv" in entry else None)
 
     loud = {f.rule for f in analysis.findings() if f.severity is not Severity.INFO or f.rule == rule.id}
     assert {rule.id} == loud

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from promptlint_core.cadence import Origin
 from promptlint_core.exchange import Piece, PieceKind
 from promptlint_proxy.compare.align import Match, Message, align_pieces
-from promptlint_proxy.compare.classify_text import judge_text, json_detail
+from promptlint_proxy.compare.classify_text import json_detail, judge_text
 from promptlint_proxy.compare.context import mentions_summary
 from promptlint_proxy.compare.spans import spans_of
 from promptlint_rules.traffic import Difference, Kind, Relation
 
-_THINK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>\s*", re.S)
+_THINK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>\s*", re.DOTALL)
 _RESULT_ROLES = ("tool", "function", "tool_result")
 _MAX_DIFFERENCES = 64
 _EARLY = 2
@@ -98,9 +98,7 @@ def _differences(history: History, first: int) -> tuple[Difference, ...]:
 def _piece_differences(earlier: Message, later: Message) -> list[Difference]:
     found = []
     for old, new in align_pieces(earlier, later):
-        if old is None or new is None:
-            found.append(Difference(old, new))
-        elif old.text != new.text:
+        if old is None or new is None or old.text != new.text:
             found.append(Difference(old, new))
     return found
 
@@ -270,7 +268,7 @@ def _kind_of_image(old: Piece | None, new: Piece | None) -> tuple[Kind, str]:
 
 
 def _equal_json(a: str, b: str) -> bool:
-    if not a.lstrip()[:1] in ("{", "[") or a == b:
+    if a.lstrip()[:1] not in ("{", "[") or a == b:
         return False
     try:
         return bool(json.loads(a) == json.loads(b))

@@ -12,11 +12,12 @@ from promptlint_proxy.compare.context import kind_of_context, surroundings
 from promptlint_proxy.compare.spans import Middle, changes_within_a_day, middle_of, spans_of
 from promptlint_rules.traffic import Kind, Relation, Span
 
-_ATTRIBUTION = re.compile(r"^\s*x-[a-z-]*(?:billing|attribution)[a-z-]*:|(?:^|[;\s])cch=[0-9a-f]+", re.I)
-_FRAMEWORK_SENTENCE = re.compile(r"the current (?:time|date(?: and time)?) is\s*$|current date and time:?\s*$", re.I)
-_LABELLED = re.compile(r"^\s*(?:[-*]\s+)?([A-Za-z][\w /-]{0,24}?)\s*(?:\d+)?\s*[:>]", re.M)
-_EXAMPLE_WORDS = re.compile(r"\b(?:few[- ]?shots?|examples?|shots|demonstrations?|samples?)\b", re.I)
-_LIST_BORDER = re.compile(r"\s*[,;|\n]\s*")
+_ATTRIBUTION = re.compile(r"^\s*x-[a-z-]*(?:billing|attribution)[a-z-]*:|(?:^|[;\s])cch=[0-9a-f]+", re.IGNORECASE)
+_FRAMEWORK_SENTENCE = re.compile(r"the current (?:time|date(?: and time)?) is\s*$|current date and time:?\s*$", re.IGNORECASE)
+_LABELLED = re.compile(r"^\s*(?:[-*]\s+)?([A-Za-z][\w /-]{0,24}?)\s*(?:\d+)?\s*[:>]", re.MULTILINE)
+_EXAMPLE_WORDS = re.compile(r"\b(?:few[- ]?shots?|examples?|shots|demonstrations?|samples?)\b", re.IGNORECASE)
+_LINE_BORDER = re.compile(r"\n")
+_ITEM_BORDER = re.compile(r"[,;|:\n]| and | or |\.(?:\s|$)")
 _APART_CHARS = 200
 """A typed value this far ahead of the next difference is a difference of its own."""
 _BLOCK_CHARS = 300
@@ -106,16 +107,16 @@ def _is_name(text: str) -> bool:
     return bool(words) and all(word[:1].isupper() or not word[:1].isalpha() or "@" in word for word in words)
 
 
-def _items(text: str) -> list[str]:
-    return [item.strip(" \t\"'[]{}()") for item in _LIST_BORDER.split(text) if item.strip(" \t\"'[]{}()")]
+def _items(text: str, border: re.Pattern[str]) -> list[str]:
+    stripped = (item.strip(" \t\"'[]{}().,;") for item in border.split(text))
+    return [item for item in stripped if item]
 
 
 def _reordered(earlier: str, later: str, middle: Middle) -> str:
     """`6 lines` when the middles hold the same items in another order; empty when they do not."""
-    for border, name in (("\n", "lines"), (",;|", "items")):
-        old = _widened(earlier, middle.start, middle.end_earlier, border)
-        new = _widened(later, middle.start, middle.end_later, border)
-        items_old, items_new = _items(old), _items(new)
+    for stops, border, name in (("\n", _LINE_BORDER, "lines"), (",;|:", _ITEM_BORDER, "items")):
+        items_old = _items(_widened(earlier, middle.start, middle.end_earlier, stops), border)
+        items_new = _items(_widened(later, middle.start, middle.end_later, stops), border)
         if items_old != items_new and len(items_old) >= _LEAST_ITEMS and Counter(items_old) == Counter(items_new):
             return f"{len(items_old)} {name}"
     return ""

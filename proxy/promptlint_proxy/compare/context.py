@@ -46,7 +46,7 @@ _VOCABULARY: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         _words(
             r"steps?|iterations?|rounds?|attempts?|turns?|budget|remaining|left|used|spent|progress|todos?|to-do|tasks? list"
             r"|plan|status|state|phase|stage|mode|counter|count|score|cart|basket|queue|tokens?|percent|balance|inventory"
-            r"|checklist|completed|pending|so far"
+            r"|checklist|completed|pending"
         ),
     ),
     (
@@ -72,7 +72,7 @@ _VOCABULARY: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _OPEN_TAG = re.compile(r"<([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 _CLOSE_TAG = re.compile(r"</([A-Za-z][\w:-]{0,40})>")
 _HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+(?P<mark>.{1,80})|(?P<colon>[^\n:]{1,60}):|\[(?P<square>[^\]\n]{1,60})\]"
-                      r"|(?:\*\*|=+|-{2,})[ \t]*(?P<bold>[^*=\n]{1,60}?)[ \t]*(?:\*\*|=+|-{2,}):?)[ \t]*$", re.M)  # fmt: skip
+                      r"|(?:\*\*|=+|-{2,})[ \t]*(?P<bold>[^*=\n]{1,60}?)[ \t]*(?:\*\*|=+|-{2,}):?)[ \t]*$", re.MULTILINE)  # fmt: skip
 
 _LINE_LABEL = re.compile(r"[\s>*-]*([^\n:.]{1,60}):")
 _LAST_LABEL = re.compile(r"([^\n:.;,|(\[{]{1,60})[:=]\s*[^:=]*$")
@@ -164,7 +164,9 @@ def _spoken(name: str) -> str:
 
 
 def _kind_of_words(words: str) -> Kind | None:
-    """The kind whose word stands last: it is nearest to the value."""
+    """The kind whose word stands last: it is nearest to the value. What calls itself a summary is one, of whatever."""
+    if _SUMMARY.search(words):
+        return Kind.SUMMARY
     best: tuple[int, Kind] | None = None
     for kind, pattern in _VOCABULARY:
         last = max((match.end() for match in pattern.finditer(words)), default=-1)

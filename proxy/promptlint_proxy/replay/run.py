@@ -50,9 +50,6 @@ def read_all(
                 continue
             exchanges.append(exchange)
             recorded.append(entry)
-            unreadable += [
-                Unreadable(entry.place, note) for note in exchange.request.notes if not exchange.request.pieces
-            ]
     return exchanges, unreadable, recorded
 
 

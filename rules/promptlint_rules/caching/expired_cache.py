@@ -32,7 +32,7 @@ class ExpiredCache(Rule):
       "system": "Answer in two sentences. Name the shelf of every book. Never promise a reservation.",
       "messages": [{"role": "user", "content": [
         {"type": "text", "text": "Find order 71.", "cache_control": {"type": "ephemeral"}}]}]},
-      "usage": {"input_tokens": 3, "cache_creation_input_tokens": 1263, "cache_read_input_tokens": 0}}
+      "usage": {"input_tokens": 3, "cache_creation_input_tokens": 2263, "cache_read_input_tokens": 0}}
     {"t": 427, "path": "/v1/messages", "headers": {"host": "api.anthropic.com"}, "request": {
       "model": "claude-sonnet-4-6", "max_tokens": 50,
       "system": "Answer in two sentences. Name the shelf of every book. Never promise a reservation.",
@@ -40,7 +40,7 @@ class ExpiredCache(Rule):
       {"role": "assistant", "content": "It is shipped."},
       {"role": "user", "content": [
         {"type": "text", "text": "When does it arrive?", "cache_control": {"type": "ephemeral"}}]}]},
-      "usage": {"input_tokens": 3, "cache_creation_input_tokens": 1275, "cache_read_input_tokens": 0}}
+      "usage": {"input_tokens": 3, "cache_creation_input_tokens": 2275, "cache_read_input_tokens": 0}}
     ```
 
     ## Limits

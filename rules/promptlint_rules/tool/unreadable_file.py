@@ -37,6 +37,7 @@ class UnreadableFile(Rule):
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         request = traffic.current.request
-        if request.pieces or not request.notes or request.api in _NO_PROMPT:
+        if request.pieces or request.hidden_prefix or request.api in _NO_PROMPT:
             return
-        yield wire_finding(type(self), request.notes[0], (traffic.current.index,), notes=list(request.notes))
+        sentence = request.notes[0] if request.notes else "the request holds no prompt that can be read"
+        yield wire_finding(type(self), sentence, (traffic.current.index,), notes=list(request.notes))
