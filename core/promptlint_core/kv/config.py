@@ -30,6 +30,9 @@ _INTERMEDIATE = ("intermediate_size", "n_inner", "d_ff", "decoder_ffn_dim", "ffn
 _DRAFT = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules")
 _FLOAT_BYTES = {"float32": 4, "fp32": 4, "float": 4, "float16": 2, "bfloat16": 2, "half": 2}
 _FULL_ATTENTION_IN_DRAFT = ("qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
+_DOUBLE_WIDTH = ("zamba", "zamba2")
+"""Their shared attention reads the embedding beside the hidden state."""
+_FALCON = ("falcon", "refinedweb", "refinedwebmodel")
 _MOST_LAYERS = 10_000
 _WHISPER_FRAMES = 1500
 
@@ -128,7 +131,7 @@ class _Shape:
         hidden, heads = fields.positive(*_HIDDEN), fields.positive(*_HEADS)
         head_dim = fields.positive(*_HEAD_DIM)
         if head_dim is None and hidden is not None and heads is not None:
-            head_dim = hidden // heads
+            head_dim = hidden // heads * (2 if fields.model_type in _DOUBLE_WIDTH else 1)
         v_dim = fields.positive("v_head_dim") if "kv_lora_rank" not in fields else None
         return cls(fields, element_bytes, hidden, heads, head_dim, _kv_heads(fields, heads), v_dim)
 
@@ -177,7 +180,7 @@ class _Shape:
         v_dim = self.v_dim
         if role is Role.FULL and _has_global_shape(fields):
             head_dim = fields.positive("global_head_dim") or head_dim
-            if fields.flag("attention_k_eq_v", default=True):
+            if fields.flag("attention_k_eq_v"):
                 kv_heads = fields.positive("num_global_key_value_heads") or kv_heads
         if role is Role.SLIDING:
             kv_heads = fields.positive("swa_num_key_value_heads", "num_swa_key_value_heads") or kv_heads
@@ -260,8 +263,8 @@ def _kv_heads(fields: Fields, heads: int | None) -> tuple[int, ...]:
         )
     if blocks := fields.items("block_configs"):
         return tuple(_nas_kv_heads(block, heads) for block in blocks)
-    grouped = not fields.model_type.startswith("falcon") or fields.flag("new_decoder_architecture")
-    one_head = fields.model_type in ("falcon", "refinedwebmodel", "gpt_bigcode") and fields.flag("multi_query")
+    grouped = fields.model_type not in _FALCON or fields.flag("new_decoder_architecture")
+    one_head = fields.model_type in (*_FALCON, "gpt_bigcode") and fields.flag("multi_query")
     if one_head and not fields.flag("new_decoder_architecture"):
         return (1,)
     if fields.flag("multi_query_attention"):

@@ -27,10 +27,10 @@ class Fields:
         return value.lower().replace("-", "_") if isinstance(value, str) else ""
 
     def integer(self, *names: str) -> int | None:
-        """The first of `names` that has a value. Raises PromptlintError when it is no whole number ≥ 0."""
+        """The first of `names` that has a single value. Raises PromptlintError when it is no whole number ≥ 0."""
         for name in names:
             value = self.values.get(name)
-            if value is None:
+            if value is None or isinstance(value, list | tuple | Mapping):  # one value a layer is read elsewhere
                 continue
             if isinstance(value, float) and value.is_integer():
                 value = int(value)
