@@ -72,7 +72,7 @@ def _enumerate(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | No
     items = _first(frame, arguments)
     if items is None:
         return None
-    element = lists.element(frame, items, node)
+    element = lists.element(frame, items)
     order = items.order if isinstance(items, Listing) else None
     return Listing((Repeat(Listing((lists.counter(frame, node), element), "tuple")),), order=order)
 
@@ -82,7 +82,7 @@ def _range(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
 
 
 def _zip(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
-    elements = tuple(lists.element(frame, frame.machine.force(value), node) for value in arguments.positional)
+    elements = tuple(lists.element(frame, frame.machine.force(value)) for value in arguments.positional)
     return Listing((Repeat(Listing(elements, "tuple")),))
 
 
@@ -91,7 +91,7 @@ def _map(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
         return None
     function = frame.machine.force(arguments.positional[0])
     items = frame.machine.force(arguments.positional[1])
-    element = lists.element(frame, items, node)
+    element = lists.element(frame, items)
     order = items.order if isinstance(items, Listing) else None
     if isinstance(function, Function):
         element = Deferred(function, Arguments((element,)), frame.site(node), frame)

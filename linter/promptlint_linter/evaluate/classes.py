@@ -137,7 +137,7 @@ def _grows(definition: ClassDefinition, name: str) -> bool:
 
 def _initialised(machine: Machine, base: Instance, owner: ClassDefinition) -> dict[str, Value]:
     """The names after `__init__`, which runs once per object."""
-    key = ("init", owner, base if base.arguments is not None else None)
+    key = ("init", owner, base.definition if base.arguments is None else base)
     known = machine.summaries.get(key)
     if isinstance(known, dict):
         return known

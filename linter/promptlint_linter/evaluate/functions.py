@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -13,11 +13,12 @@ from promptlint_linter.calls.frameworks import MODELS
 from promptlint_linter.calls.vendors import CLIENT_PACKAGES
 from promptlint_linter.evaluate import fragments, lists, statements
 from promptlint_linter.evaluate.branches import either
+from promptlint_linter.evaluate.dependence import depends
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.values import (
     NONE,
     UNKNOWN,
-    UNKNOWN_PIECE,
+    PARAMETER_PIECE,
     Arguments,
     Class,
     Deferred,
@@ -26,9 +27,11 @@ from promptlint_linter.evaluate.values import (
     Instance,
     Listing,
     Mapping,
+    Message,
     Opaque,
     Repeat,
     Site,
+    Spread,
     Text,
     Value,
 )
@@ -37,20 +40,81 @@ if TYPE_CHECKING:
     from promptlint_linter.evaluate.machine import Machine
     from promptlint_linter.evaluate.modules import Definition
 
-_DEEPEST_CALL = 12
+class TooFar(Exception):
+    """The evaluation of one function takes too many steps."""
+
+
+_DEEPEST_CALL = 5
+_DEEPEST_SUMMARY = 20
+_PARAMETER = Opaque(PARAMETER_PIECE)
 _ONCE_PER_PROCESS = frozenset({"lru_cache", "cache", "cached", "memoize"})
 _ONCE_PER_OBJECT = frozenset({"cached_property"})
 _MODEL_PACKAGES = CLIENT_PACKAGES | {name.split(".", 1)[0] for name in MODELS}
 
 
+@dataclass(slots=True)
+class Summary:
+    """What a function gives whoever calls it: computed once."""
+
+    value: Value
+    depends: bool = False
+    """The result holds something of a parameter: a call with known arguments is worth a run of its own."""
+    sends: bool = False
+    """A model is called, or text is put together, with something of a parameter."""
+
+
 def run(machine: Machine, call: Deferred) -> Value:
-    """What a call returns."""
+    """What a call returns: the summary of the function, or a run for these arguments where they matter."""
     function = call.function
     if not isinstance(function, Function):
         return UNKNOWN
-    depth = call.frame.depth + 1
+    found = summary(machine, function, call.frame.depth + 1)
+    if found.depends and (call.arguments.positional or call.arguments.keywords.entries or function.receiver):
+        return run_for(machine, call)
+    return frozen_value(found.value, call.frame.most)
+
+
+def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:
+    """The result of a function run for itself, with parameters of which only the names are known."""
     definition = function.definition
-    node = function.node or definition.function
+    try:
+        node = function.node or definition.function
+    except cst.ParserSyntaxError:
+        node = None
+    if node is None or depth > _DEEPEST_SUMMARY or node in machine.running:
+        return Summary(UNKNOWN)
+    receiver = function.receiver
+    owner = receiver.definition if isinstance(receiver, Instance) else None
+    key = (node, owner, function.closure)
+    known = machine.summaries.get(key)
+    if isinstance(known, Summary):
+        return known
+    generic = Function(definition, node, function.closure, Instance(owner) if owner is not None else None)
+    made = Summary(UNKNOWN)
+    machine.running.append(node)
+    outer, steps = machine.current, machine.steps
+    machine.current, machine.steps = made, 0
+    try:
+        with machine.within(definition.module):
+            frame = frame_for(machine, generic, node, Arguments())
+            frame.depth = depth
+            made.value = result_of(frame, node)
+        made.depends = depends(made.value)
+    except TooFar:
+        pass  # what was found on the way is kept
+    finally:
+        machine.current, machine.steps = outer, steps
+        machine.running.remove(node)
+    machine.summaries[key] = made
+    return made
+
+
+def run_for(machine: Machine, call: Deferred) -> Value:
+    """A run for the arguments of one call."""
+    function = call.function
+    assert isinstance(function, Function)
+    depth = call.frame.depth + 1
+    node = function.node or function.definition.function
     if node is None or depth > _DEEPEST_CALL or node in machine.running:
         return UNKNOWN
     machine.running.append(node)
@@ -58,9 +122,27 @@ def run(machine: Machine, call: Deferred) -> Value:
         frame = frame_for(machine, function, node, call.arguments)
         frame.depth = depth
         frame.most = slower(frame.most, call.frame.most)
+        frame.via = call.frame.via or call.site.node
         return result_of(frame, node)
     finally:
         machine.running.remove(node)
+
+
+def frozen_value(value: Value, most: Cadence | None) -> Value:
+    """A result that is kept: it changes no faster than the place where it was asked for."""
+    if most is None:
+        return value
+    if isinstance(value, Text):
+        return Text(fragments.change(value.fragments, lambda piece: fragments.frozen(piece, most)))
+    if isinstance(value, Opaque):
+        return replace(value, piece=fragments.frozen(value.piece, most))
+    if isinstance(value, Listing):
+        return replace(value, items=tuple(frozen_value(item, most) for item in value.items))
+    if isinstance(value, Mapping):
+        return replace(value, entries=tuple((key, frozen_value(entry, most)) for key, entry in value.entries))
+    if isinstance(value, Repeat | Spread):
+        return replace(value, value=frozen_value(value.value, most))
+    return replace(value, content=frozen_value(value.content, most)) if isinstance(value, Message) else value
 
 
 def slower(first: Cadence | None, second: Cadence | None) -> Cadence | None:
@@ -161,10 +243,13 @@ def bind_parameters(
             value = positional[index]
         frame.names[name] = value if value is not None else _absent(frame, parameter, arguments)
     if isinstance(node.params.star_arg, cst.Param):
-        frame.names[node.params.star_arg.name.value] = Listing(tuple(positional[len(parameters) :]), "tuple")
+        rest_items: tuple[Value, ...] = tuple(positional[len(parameters) :])
+        if frame.machine.is_generic(arguments):
+            rest_items = (Spread(_PARAMETER),)
+        frame.names[node.params.star_arg.name.value] = Listing(rest_items, "tuple")
     if node.params.star_kwarg is not None:
         rest = [(key, value) for key, value in arguments.keywords.entries if key is None or key not in used]
-        open_part = [(None, UNKNOWN)] if arguments.is_open or not arguments.keywords.entries else []
+        open_part = [(None, _PARAMETER)] if arguments.is_open or frame.machine.is_generic(arguments) else []
         frame.names[node.params.star_kwarg.name.value] = Mapping((*rest, *open_part))
 
 
@@ -187,7 +272,7 @@ def _absent(frame: Frame, parameter: cst.Param, arguments: Arguments) -> Value:
         return typed
     if parameter.default is not None and (arguments.positional or arguments.keywords.entries):
         return frame.value(parameter.default)
-    return Opaque(UNKNOWN_PIECE, name=name)
+    return Opaque(PARAMETER_PIECE, name=name)
 
 
 def _typed(frame: Frame, parameter: cst.Param) -> Value | None:
@@ -204,7 +289,3 @@ def _typed(frame: Frame, parameter: cst.Param) -> Value | None:
         return Instance(kind.definition, name=parameter.name.value)
     return None
 
-
-def call(machine: Machine, function: Value, arguments: Arguments, site: Site, frame: Frame) -> Value:
-    """A call that is run when its result is wanted."""
-    return Deferred(function, arguments, site, frame)

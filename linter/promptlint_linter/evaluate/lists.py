@@ -104,13 +104,13 @@ def _bind_loops(loop: cst.CompFor, frame: Frame) -> Piece | None:
     inner: cst.CompFor | None = loop
     while inner is not None:
         items = frame.value(inner.iter)
-        frame.machine.bind(frame, inner.target, element(frame, items, inner.iter))
+        frame.machine.bind(frame, inner.target, element(frame, items))
         order = order or (items.order if isinstance(items, Listing) else None)
         inner = inner.inner_for_in
     return order
 
 
-def element(frame: Frame, items: Value, node: cst.BaseExpression) -> Value:
+def element(frame: Frame, items: Value) -> Value:
     """What a loop variable stands for."""
     items = frame.machine.force(items)
     if isinstance(items, Listing):
@@ -122,7 +122,7 @@ def element(frame: Frame, items: Value, node: cst.BaseExpression) -> Value:
     if isinstance(items, Opaque):
         return derived(items, _singular(items.name))
     if isinstance(items, Either):
-        return element(frame, items.options[0], node)
+        return element(frame, items.options[0])
     if isinstance(items, Mapping):
         return UNKNOWN
     return UNKNOWN
@@ -152,7 +152,8 @@ def part_of(value: Value, name: str) -> Value:
         return Opaque(value.piece)
     if isinstance(value, Listing) and value.order is not None:
         return Opaque(value.order)
-    return Opaque(UNKNOWN_PIECE, name=name)
+    piece = value.piece if isinstance(value, Opaque) and value.piece.cadence is None else UNKNOWN_PIECE
+    return Opaque(piece, name=name)
 
 
 def literal_key(frame: Frame, node: cst.Subscript) -> str | None:
@@ -171,11 +172,14 @@ def subscript(node: cst.Subscript, frame: Frame) -> Value:
         return base if isinstance(base, Text | Opaque | Listing) else UNKNOWN
     key = literal_key(frame, node)
     if isinstance(base, Either):
-        return _one_of([item_of(frame, option, key, node) for option in base.options])
-    return item_of(frame, base, key, node)
+        return _one_of([item_of(frame, option, key) for option in base.options])
+    found = item_of(frame, base, key)
+    if found is UNKNOWN and isinstance(node.slice[0].slice, cst.Index):
+        return derived(frame.value(node.slice[0].slice.value))
+    return found
 
 
-def item_of(frame: Frame, base: Value, key: str | None, node: cst.Subscript) -> Value:
+def item_of(frame: Frame, base: Value, key: str | None) -> Value:
     base = frame.machine.force(base)
     if isinstance(base, Mapping):
         return _entry(frame, base, key)
@@ -209,7 +213,7 @@ def named(base: Opaque, name: str) -> Opaque:
     meaning = origin_of_name(name)
     if meaning is not None:
         origin, cadence = meaning
-        return Opaque(Piece(None, cadence, origin, Evidence.NAMED), name=name)
+        return Opaque(Piece(None, cadence, origin, Evidence.NAMED, label=base.piece.label), name=name)
     return Opaque(base.piece, name=name)
 
 
@@ -226,10 +230,10 @@ def united(first: Value, second: Value) -> Value:
 
 def mixed(first: Value, second: Value) -> Value:
     """Arithmetic on values of which at least one is not known: it changes as often as the faster one."""
-    opaque = [value for value in (first, second) if isinstance(value, Opaque) and value.piece.cadence is not None]
+    opaque = [value for value in (first, second) if isinstance(value, Opaque)]
     if not opaque:
-        return Opaque(UNKNOWN_PIECE)
-    return max(opaque, key=lambda value: value.piece.cadence or 0)
+        return UNKNOWN
+    return max(opaque, key=lambda value: (value.piece.cadence or 0, value.piece.label))
 
 
 

@@ -14,6 +14,7 @@ from promptlint_linter.calls.frameworks import AGENTS, MODELS
 from promptlint_linter.calls.match import shape_of_call
 from promptlint_linter.calls.shapes import CallShape
 from promptlint_linter.evaluate import changes, classes, expressions, functions, imports
+from promptlint_linter.evaluate.dependence import arguments_depend
 from promptlint_linter.evaluate.messages import is_message
 from promptlint_linter.evaluate.outline import Imported
 from promptlint_linter.evaluate.records import Called, Composed, Listed, Records
@@ -53,10 +54,6 @@ PROMPT_WORDS = re.compile(
 """A definition without any of these words is only evaluated when another one asks for it."""
 
 
-class TooFar(Exception):
-    """The evaluation of one function takes too many steps."""
-
-
 @dataclass(eq=False)
 class Machine:
     """Evaluates the definitions of one project; what does not depend on who asks is kept."""
@@ -64,12 +61,16 @@ class Machine:
     project: Project
     summaries: dict[object, object] = field(default_factory=dict)
     steps: int = 0
+    current: functions.Summary | None = None
+    """What is being computed."""
     running: list[object] = field(default_factory=list)
     """Functions, classes and constants under way: what asks for itself is unknown."""
     nested: list[tuple[Frame, cst.FunctionDef]] = field(default_factory=list)
     """Functions that were defined inside those that were run."""
     _records: dict[Module, Records] = field(default_factory=dict)
     records: Records = field(default_factory=Records)
+    failures: list[Exception] = field(default_factory=list)
+    """Faults of the evaluator itself: the definition is unknown, the run goes on."""
     interesting: dict[Definition, bool] = field(default_factory=dict)
 
     # What an entry is
@@ -111,7 +112,7 @@ class Machine:
     def value(self, node: cst.BaseExpression, frame: Frame) -> Value:
         self.steps += 1
         if self.steps > _STEPS_PER_ENTRY:
-            raise TooFar
+            raise functions.TooFar
         rule: Callable[[cst.BaseExpression, Frame], Value] | None = expressions.RULES.get(type(node))
         return rule(node, frame) if rule else UNKNOWN
 
@@ -125,10 +126,18 @@ class Machine:
         return value
 
     def settle(self, value: Value, frame: Frame) -> None:
-        """Run a call whose result nobody may ask for, if prompts may be put together in it."""
-        if isinstance(value, Deferred) and value.result is None and isinstance(value.function, Function):
-            if frame.depth <= 1 and self.is_interesting(value.function.definition):
-                self.force(value)
+        """Run a call whose result nobody may ask for, if its arguments reach a prompt."""
+        if not isinstance(value, Deferred) or value.result is not None or not isinstance(value.function, Function):
+            return
+        if self.is_interesting(value.function.definition):
+            found = functions.summary(self, value.function, frame.depth + 1)
+            if found.sends:
+                value.result = UNKNOWN
+                value.result = functions.run_for(self, value)
+
+    def is_generic(self, arguments: Arguments) -> bool:
+        """Whether a function is run for itself."""
+        return not arguments.positional and not arguments.keywords.entries
 
     def preferred(self, value: Either) -> Value:
         """The option that says most."""
@@ -195,7 +204,7 @@ class Machine:
 
     def compose(self, frame: Frame, node: cst.CSTNode, text: Text) -> None:
         if len(text.fragments) > 1:
-            self.records.composed[node] = Composed(text, frame.site(node), frame.function)
+            self.records.composed[node, frame.via] = Composed(text, frame.site(node), frame.function)
 
     def name_text(self, text: Text, path: str) -> None:
         """A variable holds the text: its name is evidence."""
@@ -203,16 +212,18 @@ class Machine:
 
     def list_messages(self, frame: Frame, node: cst.CSTNode, listing: Listing) -> None:
         if any(is_message(self, item) for item in listing.items):
-            self.records.listed[node] = Listed(listing, frame.site(node), frame.function)
+            self.records.listed[node, frame.via] = Listed(listing, frame.site(node), frame.function)
 
     def forget(self, node: cst.CSTNode) -> None:
         """The same prompt is found again with more of it known."""
-        self.records.composed.pop(node, None)
-        self.records.listed.pop(node, None)
+        for kept in (self.records.composed, self.records.listed):
+            for key in [key for key in kept if key[0] is node]:
+                del kept[key]
 
     def record_call(self, frame: Frame, node: cst.Call, called: Called) -> None:
-        del frame
-        self.records.called[node] = called
+        self.records.called[node, frame.via] = called
+        if self.current is not None and arguments_depend(called.arguments):
+            self.current.sends = True
 
     def rebound(self, receiver: Value, arguments: Arguments) -> None:
         """`model.bind(max_tokens=…)`: the bound of the constructor is not the last word."""

@@ -128,7 +128,7 @@ def _of_mapping(frame: Frame, receiver: Mapping, name: str, arguments: Arguments
         if found is not None:
             return found
         if key is None and receiver.entries:
-            return lists.item_of(frame, receiver, None, cst.Subscript(cst.Name("d"), []))
+            return lists.item_of(frame, receiver, None)
         return Opaque(UNKNOWN_PIECE, name=key or "")
     if name == "copy":
         return receiver

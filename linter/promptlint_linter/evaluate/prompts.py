@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.prompt import Call, Marker, Part, Place, Prompt, Segment, Step
 from promptlint_linter.calls.bounds import bound_of
+from promptlint_linter.calls.engines import ENGINE_SWITCHES
 from promptlint_linter.calls.frameworks import SWITCHES
 from promptlint_linter.evaluate import fragments
 from promptlint_linter.evaluate.fragments import Fragments
@@ -58,13 +59,13 @@ def collect(machine: Machine, module: Module, records: Records) -> Found:
     told: list[set[tuple[int, int]]] = []
     prompts: list[Prompt] = []
     calls: list[Call] = []
-    for called in records.called.values():
+    for (_, via), called in records.called.items():
         parts = call_parts(machine, called)
         found = list(_prompts(parts, called.site, called.function, complete=called.shape.kind == "model"))
         if called.shape.kind in ("model", "agent", "config"):
             prompts += [replace(prompt, multi_turn=prompt.multi_turn or called.in_loop) for prompt in found]
             told.append(_keys(parts))
-        if called.shape.kind != "config":
+        if called.shape.kind != "config" and via is None:
             calls.append(_call(machine, called, found[0] if found else None, records))
     for listed in records.listed.values():
         parts = list(message_parts(machine, listed.listing))
@@ -349,7 +350,7 @@ def _call(machine: Machine, called: Called, prompt: Prompt | None, records: Reco
 
 def _switches(machine: Machine, arguments: Arguments) -> Iterator[tuple[str, str, Place]]:
     for name, value in arguments.keywords.entries:
-        known = machine.force(value) if name in SWITCHES else None
+        known = machine.force(value) if name in SWITCHES or name in ENGINE_SWITCHES else None
         if isinstance(known, Constant) and known.site is not None and name is not None:
             yield name, str(known.value), known.site.source.place(known.site.node)
 

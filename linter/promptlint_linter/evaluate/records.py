@@ -42,13 +42,17 @@ class Called:
     """The model or agent object that the method belongs to."""
 
 
+Key = tuple[cst.CSTNode, cst.CSTNode | None]
+"""A node, and the call for whose arguments its function was run."""
+
+
 @dataclass(slots=True)
 class Records:
     """By node, so that the second pass over a loop replaces the first."""
 
-    composed: dict[cst.CSTNode, Composed] = field(default_factory=dict)
-    listed: dict[cst.CSTNode, Listed] = field(default_factory=dict)
-    called: dict[cst.CSTNode, Called] = field(default_factory=dict)
+    composed: dict[Key, Composed] = field(default_factory=dict)
+    listed: dict[Key, Listed] = field(default_factory=dict)
+    called: dict[Key, Called] = field(default_factory=dict)
     rebound: set[cst.CSTNode] = field(default_factory=set)
     """Constructors of models on whose object a bound is set afterwards."""
     names: dict[int, tuple[Text, str]] = field(default_factory=dict)

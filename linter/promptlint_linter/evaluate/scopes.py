@@ -33,6 +33,8 @@ class Frame:
     most: Cadence | None = None
     """Nothing evaluated here changes faster: module constants, `__init__`."""
     depth: int = 0
+    via: cst.CSTNode | None = None
+    """The call for whose arguments this run is made; None when the function is run for itself."""
     loops: int = 0
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)

@@ -131,7 +131,7 @@ def _for(frame: Frame, node: cst.For) -> None:
     items = frame.value(node.iter)
 
     def bind() -> None:
-        element = lists.element(frame, items, node.iter)
+        element = lists.element(frame, items)
         if isinstance(node.target, cst.Tuple):
             changes.assign(frame, node.target, element)
         else:

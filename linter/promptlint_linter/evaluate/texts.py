@@ -121,15 +121,13 @@ def named_piece(piece: Piece, site: Site | None, name: str) -> Piece:
             return replace(piece, site=piece.site or site)
         return replace(piece, site=site)
     origin, cadence = meaning
-    return Piece(None, cadence, origin, Evidence.NAMED, site, detail=piece.detail)
+    return Piece(None, cadence, origin, Evidence.NAMED, site, detail=piece.detail, label=piece.label)
 
 
 def derived(value: Value, name: str = "") -> Value:
     """What a method, an attribute or an unknown function makes of a value: text that changes when the value does."""
     if isinstance(value, Opaque):
-        if value.piece.cadence is None:
-            return Opaque(UNKNOWN_PIECE, name=name)
-        return Opaque(value.piece, name=name or value.name)
+        return Opaque(value.piece, name=name if value.piece.cadence is None else name or value.name)
     if isinstance(value, Text):
         fastest = fastest_piece(value.fragments)
         return Opaque(fastest, name=name) if fastest is not None else Opaque(UNKNOWN_PIECE, name=name)
@@ -140,5 +138,5 @@ def derived(value: Value, name: str = "") -> Value:
 
 def fastest_piece(parts: Fragments) -> Piece | None:
     """The piece of a run that changes most often, literals apart."""
-    moving = [p for p in fragments.pieces(parts) if p.text is None and p.cadence is not None]
+    moving = [p for p in fragments.pieces(parts) if p.text is None]
     return max(moving, key=lambda piece: piece.cadence or 0, default=None)

@@ -42,7 +42,7 @@ class Piece:
     repeated: bool = False
     detail: str = ""
     label: str = ""
-    """Of a literal: the constant that holds it."""
+    """Of a literal: the constant that holds it. Of anything else: `PARAMETER`, where it depends on one."""
     marker: Mark | None = None
 
     def step(self, site: Site, note: str) -> Piece:
@@ -204,7 +204,7 @@ class Class(Value):
     definition: ClassDefinition
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Instance(Value):
     """An object of a class of the project."""
 
@@ -254,6 +254,9 @@ class Deferred(Value):
 
 
 UNKNOWN_PIECE = Piece(None, None, Origin.UNKNOWN)
+PARAMETER = "parameter"
+"""Label of what comes from a parameter of the function under way: a call with known arguments may say more."""
+PARAMETER_PIECE = Piece(None, None, Origin.UNKNOWN, label=PARAMETER)
 UNKNOWN = Opaque(UNKNOWN_PIECE)
 NONE = Constant(None)
 

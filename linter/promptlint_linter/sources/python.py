@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
 from promptlint_core.prompt import Place
 from promptlint_linter.evaluate import classes, functions, imports
-from promptlint_linter.evaluate.machine import Machine, TooFar
+from promptlint_linter.evaluate.functions import TooFar
+from promptlint_linter.evaluate.machine import Machine
 from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Module
 from promptlint_linter.evaluate.prompts import collect
-from promptlint_linter.evaluate.scopes import Frame
-from promptlint_linter.evaluate.values import Arguments, Function
+from promptlint_linter.evaluate.values import Function, Instance
 from promptlint_linter.gate import may_hold_prompt
 from promptlint_linter.project import Project
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
@@ -57,12 +57,15 @@ def _evaluate(machine: Machine, module: Module) -> None:
         _run_nested(machine)
 
 
-def _guarded(machine: Machine, run: object) -> None:
+def _guarded(machine: Machine, run: Callable[[], object]) -> None:
     """One definition that cannot be followed to its end does not keep the others from being read."""
     try:
-        run()  # type: ignore[operator]
+        run()
     except _GIVEN_UP:
         machine.running.clear()
+    except Exception as error:
+        machine.running.clear()
+        machine.failures.append(error)
 
 
 def _run_statement(machine: Machine, module: Module, definition: Definition, names: frozenset[str]) -> None:
@@ -86,16 +89,8 @@ def _classes(module: Module) -> Iterator[ClassDefinition]:
 
 
 def _run_function(machine: Machine, definition: Definition) -> None:
-    node = definition.function
-    if node is None:
-        return
-    _run(machine, functions.frame_for(machine, Function(definition, node), node, Arguments()), node)
-
-
-def _run(machine: Machine, frame: Frame, node: cst.FunctionDef) -> None:
-    machine.running.append(node)
-    functions.result_of(frame, node)
-    machine.running.remove(node)
+    receiver = Instance(definition.owner) if definition.owner is not None else None
+    functions.summary(machine, Function(definition, None, receiver=receiver))
 
 
 def _run_nested(machine: Machine) -> None:
@@ -110,8 +105,5 @@ def _run_nested(machine: Machine) -> None:
         done += 1
         machine.start()
         function = Function(outer.source, node, closure=outer)
-        _guarded(
-            machine,
-            lambda f=function, n=node: _run(machine, functions.frame_for(machine, f, n, Arguments()), n),
-        )
+        _guarded(machine, lambda f=function: functions.summary(machine, f))
     machine.nested.clear()

@@ -1,0 +1,60 @@
+"""Does a value hold something of a parameter of the function that gave it?"""
+
+from __future__ import annotations
+
+from promptlint_linter.evaluate import fragments
+from promptlint_linter.evaluate.values import (
+    PARAMETER,
+    Arguments,
+    Deferred,
+    Either,
+    External,
+    Function,
+    Instance,
+    Listing,
+    Mapping,
+    Message,
+    Opaque,
+    Repeat,
+    Spread,
+    Template,
+    Text,
+    Value,
+)
+
+_DEEPEST = 12
+
+
+def depends(value: Value, depth: int = 0) -> bool:
+    """Whether a call with known arguments may give another value."""
+    if depth > _DEEPEST:
+        return False
+    deeper = depth + 1
+    if isinstance(value, Opaque):
+        return value.piece.label == PARAMETER
+    if isinstance(value, Text):
+        return any(piece.label == PARAMETER and piece.text is None for piece in fragments.pieces(value.fragments))
+    if isinstance(value, Deferred):
+        if value.result is not None:
+            return depends(value.result, deeper)
+        return arguments_depend(value.arguments, deeper) or depends(value.function, deeper)
+    if isinstance(value, Listing):
+        return any(depends(item, deeper) for item in value.items)
+    if isinstance(value, Mapping):
+        return any(depends(entry, deeper) for _, entry in value.entries)
+    if isinstance(value, Repeat | Spread):
+        return depends(value.value, deeper)
+    if isinstance(value, Message):
+        return depends(value.content, deeper)
+    if isinstance(value, Either):
+        return any(depends(option, deeper) for option in value.options)
+    if isinstance(value, Template):
+        return depends(value.body, deeper) or any(depends(entry, deeper) for _, entry in value.bound)
+    if isinstance(value, Instance | External):
+        return value.arguments is not None and arguments_depend(value.arguments, deeper)
+    return isinstance(value, Function) and value.closure is not None
+
+
+def arguments_depend(arguments: Arguments, depth: int = 0) -> bool:
+    values = (*arguments.positional, *(value for _, value in arguments.keywords.entries))
+    return any(depends(value, depth) for value in values)
