@@ -11,6 +11,8 @@ _HINTS = (
     r"|(?:System|Human|User|Chat|AI)Message|\.completions?\b|\bcompletion\(|\.messages\.|\.responses\.|generate_content"
     r"|\bChat[A-Z]\w+\(|Agent\(|\bLLM\(|SamplingParams|as_retriever|similarity_search|similarity_top_k|system_message"
     r"|\.converse|invoke_model|chat_completion|\bollama\b"
+    # engines started in Python
+    r"|\bvllm\b|EngineArgs\(|\bEngine\(|ServerArgs\(|KvCacheConfig\("
 )
 _TEXT = re.compile(_HINTS)
 _BYTES = re.compile(_HINTS.encode())

@@ -107,8 +107,8 @@ INSTRUCTION_DECORATORS = frozenset({"system_prompt", "instructions", "dynamic_pr
 
 SWITCHES = frozenset(
     "add_datetime_to_context add_datetime_to_instructions inject_date cache_system_prompt add_session_state_to_context"
-    " add_location_to_context add_name_to_context add_history_to_context num_history_runs enable_prefix_caching"
-    " gpu_memory_utilization max_model_len max_num_seqs stream prompt_cache_key prompt_cache_retention"
+    " add_location_to_context add_name_to_context add_history_to_context num_history_runs"
+    " stream prompt_cache_key prompt_cache_retention"
     " stream_options tool_choice truncation".split()
 )
 """Keyword arguments that change the prompt, its caching or what is reported."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from promptlint_linter.calls import frameworks, retrieval, vendors
+from promptlint_linter.calls import engines, frameworks, retrieval, vendors
 from promptlint_linter.calls.shapes import CallShape
 from promptlint_linter.evaluate.origins import RETRIEVAL_METHODS, RETRIEVER_METHODS, RETRIEVER_WORDS
 from promptlint_core.names import words_of
@@ -65,7 +65,7 @@ def _functions() -> dict[str, CallShape]:
 @cache
 def _classes() -> dict[tuple[str, str], CallShape]:
     """By package and last name, since packages re-export their classes at several depths."""
-    table = {**frameworks.MODELS, **frameworks.AGENTS, **retrieval.CLASSES}
+    table = {**frameworks.MODELS, **frameworks.AGENTS, **retrieval.CLASSES, **engines.ENGINES}
     return {_package_and_last(name): shape for name, shape in table.items()}
 
 
