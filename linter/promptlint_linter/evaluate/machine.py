@@ -49,7 +49,7 @@ PROMPT_WORDS = re.compile(
     r"[Pp]rompt|PROMPT|[Ii]nstruction|INSTRUCTION|[\"'](?:role|system)[\"']|[Yy]ou are |[Yy]our task|[Pp]ersona"
     r"|(?:System|Human|User|Chat|AI)Message|completions?\b|\.messages\.|\.responses\.|generate_content|invoke\("
     r"|\bChat[A-Z]\w+\(|Agent\(|\bLLM\(|SamplingParams|as_retriever|similarity_|system_message|\.converse|\bollama\b"
-    r"|TEMPLATE|[Tt]emplate"
+    r"|TEMPLATE|[Tt]emplate|EngineArgs\(|\bEngine\(|ServerArgs\(|KvCacheConfig\("
 )
 """A definition without any of these words is only evaluated when another one asks for it."""
 
