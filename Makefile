@@ -18,7 +18,8 @@ help:
 
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "promptlint needs Python 3.11 or newer on the PATH"; exit 2; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || { command -v uv >/dev/null 2>&1 && uv venv --quiet --seed --python $(PYTHON) $(VENV); } || \
+		$(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) with $$($(BIN)/python --version)"
 	@if command -v uv >/dev/null 2>&1; then \
 		uv pip install --quiet --python $(BIN)/python -e '.[all]' --group dev; \
@@ -47,7 +48,7 @@ docs: $(READY)
 	@$(BIN)/promptlint docs
 
 build: $(READY)
-	@sh benchmarks/../tests/build.sh
+	@sh tests/build.sh
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/run_all.py
