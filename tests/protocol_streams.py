@@ -454,6 +454,36 @@ INTERACTIONS = Sample(
     {"finish_reason": "completed", "usage": (9, 3, None, 6, 2)},
 )
 
+VLLM_GENERATE = Sample(
+    "vllm:8000",
+    "/inference/v1/generate",
+    sse(
+        {"request_id": "r", "choices": [{"index": 0, "token_ids": [5, 6], "finish_reason": None}]},
+        {"request_id": "r", "choices": [{"index": 0, "token_ids": [], "finish_reason": "stop"}]},
+        {"request_id": "r", "choices": [], "usage": {"prompt_tokens": 4, "completion_tokens": 2}},
+        "data: [DONE]\n\n",
+    ),
+    SSE,
+    [("text", 0, 2, 4)],
+    {"finish_reason": "stop", "usage": (4, None, None, None, 2)},
+)
+
+CONVERSATIONS = Sample(
+    "api.mistral.ai",
+    "/v1/conversations",
+    sse(
+        {"type": "conversation.response.started", "conversation_id": "c"},
+        {"type": "message.output.delta", "model": "m", "content": {"type": "thinking"}},
+        {"type": "message.output.delta", "model": "m", "content": "Yes"},
+        {"type": "function.call.delta", "name": "find", "arguments": "{}"},
+        {"type": "conversation.response.done", "usage": {"prompt_tokens": 6, "completion_tokens": 3}},
+        named=True,
+    ),
+    SSE,
+    [("text", 0, None, 3), ("tool", 0, None, 2)],
+    {"tool_calls": ("find",), "model": "m", "usage": (6, None, None, None, 3)},
+)
+
 SAMPLES: dict[str, Sample] = {
     name.lower(): value for name, value in list(globals().items()) if isinstance(value, Sample)
 }

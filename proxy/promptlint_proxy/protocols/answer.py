@@ -65,7 +65,7 @@ class Answer:
             self.tokens_so_far[delta.choice] = self.tokens_told[delta.choice]
         if delta.kind == "reasoning":
             self.reasoning = True
-        else:
+        elif delta.choice == 0:
             self.tail = (self.tail + delta.text)[-TAIL_CHARS:]
 
     def text(self, kind: str, text: str) -> None:

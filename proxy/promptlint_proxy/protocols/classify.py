@@ -14,6 +14,7 @@ from promptlint_proxy.protocols.gemini import GeminiGenerateContent
 from promptlint_proxy.protocols.gemini_interactions import GeminiInteractions
 from promptlint_proxy.protocols.json_text import Object, read_object
 from promptlint_proxy.protocols.llamacpp_completion import LlamacppCompletion
+from promptlint_proxy.protocols.mistral_conversations import MistralConversations
 from promptlint_proxy.protocols.ollama import OllamaChat, OllamaGenerate
 from promptlint_proxy.protocols.openai_chat import OpenAIChat
 from promptlint_proxy.protocols.openai_completions import OpenAICompletions
@@ -22,6 +23,7 @@ from promptlint_proxy.protocols.providers import find_provider
 from promptlint_proxy.protocols.sglang_generate import SglangGenerate
 from promptlint_proxy.protocols.tgi import TgiGenerate
 from promptlint_proxy.protocols.unknown import Embeddings, Unknown
+from promptlint_proxy.protocols.vllm_generate import VllmGenerate
 
 PROTOCOLS: tuple[type[Protocol], ...] = (
     OpenAIChat,
@@ -38,6 +40,8 @@ PROTOCOLS: tuple[type[Protocol], ...] = (
     LlamacppCompletion,
     SglangGenerate,
     TgiGenerate,
+    VllmGenerate,
+    MistralConversations,
     Embeddings,
     Unknown,
 )
@@ -67,6 +71,7 @@ _ROUTES: tuple[tuple[re.Pattern[str], type[Protocol]], ...] = tuple(
         (r"/v[12]/chat$", CohereChat),
         (r"/completion$", LlamacppCompletion),
         (r"/generate_stream$", TgiGenerate),
+        (r"/inference/v1/generate$", VllmGenerate),
     )
 )
 _HINTS: tuple[tuple[frozenset[str], type[Protocol]], ...] = (
@@ -77,6 +82,7 @@ _HINTS: tuple[tuple[frozenset[str], type[Protocol]], ...] = (
     (frozenset({"text", "sampling_params"}), SglangGenerate),
     (frozenset({"input_ids", "sampling_params"}), SglangGenerate),
     (frozenset({"prompt", "n_predict"}), LlamacppCompletion),
+    (frozenset({"token_ids", "sampling_params"}), VllmGenerate),
 )
 _MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,200})"')
 
@@ -95,6 +101,8 @@ def find(method: str, host: str, path: str, headers: Mapping[str, str], body: by
     model = _MODEL.search(body) if body else None
     provider = find_provider(host, path, headers, model[1].decode("utf-8", "replace") if model else "")
     protocol = _by_path(path)
+    if provider == "mistral" and "/conversations" in path:  # OpenAI's path of that name only stores
+        protocol = MistralConversations
     if protocol is None and body is not None:
         protocol = _by_body(read_object(body) or {}, headers)
     if protocol is None and path.endswith("/generate"):

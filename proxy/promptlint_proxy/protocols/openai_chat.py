@@ -61,11 +61,11 @@ class OpenAIChat(Protocol):
 
     def read_answer(self, body: Object, answer: Answer) -> None:
         take_envelope(body, answer)
-        for choice in as_list(body.get("choices")):
-            message = as_object(as_object(choice).get("message"))
-            for delta in read_delta(message, 0, answer):
+        for choice in map(as_object, as_list(body.get("choices"))):
+            message = as_object(choice.get("message"))
+            for delta in read_delta(message, as_int(choice.get("index")) or 0, answer):
                 answer.add(delta)
-            answer.finish_reason = as_text(as_object(choice).get("finish_reason")) or answer.finish_reason
+            answer.finish_reason = as_text(choice.get("finish_reason")) or answer.finish_reason
 
     def read_event(self, event: Object, name: str, answer: Answer) -> Iterable[Delta]:  # noqa: ARG002
         take_envelope(event, answer)
@@ -83,6 +83,7 @@ class OpenAIChat(Protocol):
             if choice.get("finish_reason"):
                 answer.finish_reason = as_text(choice.get("finish_reason"))
                 answer.kind = "stop"
+                answer.take_usage(choice.get("usage"))  # Moonshot
 
     def read_headers(self, head: ResponseHead, answer: Answer) -> None:
         cached = find_header(head.headers, "fireworks-cached-prompt-tokens")

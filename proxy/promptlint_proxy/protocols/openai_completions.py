@@ -51,8 +51,9 @@ class OpenAICompletions(Protocol):
     def read_answer(self, body: Object, answer: Answer) -> None:
         take_envelope(body, answer)
         for choice in map(as_object, as_list(body.get("choices"))):
-            answer.text("text", as_text(choice.get("text")))
-            for delta in read_delta(as_object(choice.get("message")), 0, answer):  # fill-in-the-middle
+            index = as_int(choice.get("index")) or 0
+            answer.add(Delta("text", as_text(choice.get("text")), index))
+            for delta in read_delta(as_object(choice.get("message")), index, answer):  # fill-in-the-middle
                 answer.add(delta)
             answer.finish_reason = as_text(choice.get("finish_reason")) or answer.finish_reason
 
@@ -77,12 +78,21 @@ def read_prompts(builder: PromptBuilder, prompt: Any, path: str = "prompt") -> i
         return 1
     items = [prompt] if isinstance(prompt, int) else as_list(prompt)
     if items and all(isinstance(item, int) for item in items):
-        builder.add_block([(PieceKind.TEXT, path, "".join(f"{item} " for item in items))], Part.MESSAGES, 0, "user")
+        builder.add_block([(PieceKind.TEXT, path, ids_as_text(items))], Part.MESSAGES, 0, "user")
         return 1
     for index, item in enumerate(items):
         place = path if len(items) == 1 and isinstance(item, str) else f"{path}[{index}]"
         read_prompts(builder, item, place)
     return len(items)
+
+
+def ids_as_text(ids: list[Any]) -> str:
+    """Token ids as text that is a prefix of another exactly when the ids are.
+
+    >>> ids_as_text([5, 17])
+    '5 17 '
+    """
+    return "".join(f"{item} " for item in ids)
 
 
 def _holds_ids(prompt: Any) -> bool:

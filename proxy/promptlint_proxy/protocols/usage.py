@@ -104,8 +104,12 @@ def _openai_chat(obj: Object) -> Usage:
         obj.get("cache_creation_input_tokens"),  # gateways in front of Claude
     )
     output_details = as_object(obj.get("completion_tokens_details"))
+    missed = as_int(obj.get("prompt_cache_miss_tokens"))
+    prompt = as_int(obj.get("prompt_tokens"))
+    if prompt is None and hit is not None and missed is not None:
+        prompt = hit + missed
     return _inclusive(
-        as_int(obj.get("prompt_tokens")),
+        prompt,
         hit,
         written,
         as_int(obj.get("completion_tokens")),

@@ -188,6 +188,34 @@ def test_llamacpp_completion() -> None:
     assert (BoundKind.UNLIMITED, "slot 2") == (request.bound.kind, request.routing_key)
 
 
+def test_vllm_generate_reads_token_ids() -> None:
+    body = {"token_ids": [5, 17], "sampling_params": {"max_tokens": 9, "n": 2}, "cache_salt": "s", "stream": True}
+
+    request = read("vllm:8000", "/inference/v1/generate", body)
+    response = answer(
+        "vllm:8000",
+        "/inference/v1/generate",
+        {"choices": [{"index": 0, "token_ids": [7, 8], "finish_reason": "length"}]},
+    )
+
+    assert ([("token_ids", "5 17 ")], 9, 2, "s", True) == (
+        shown(request),
+        request.bound.tokens,
+        request.n,
+        request.salt,
+        request.stream,
+    )
+    assert "length" == response.finish_reason
+
+
+def test_answers_of_several_choices_are_told_by_the_first() -> None:
+    choices = [{"index": 0, "message": {"content": "one"}}, {"index": 1, "message": {"content": "two!"}}]
+
+    response = answer("vllm:8000", "/v1/chat/completions", {"choices": choices})
+
+    assert (7, "one") == (response.content_chars, response.content_tail)
+
+
 def test_embeddings_and_unknown_calls_are_measured_and_not_read() -> None:
     embedding = read("api.openai.com", "/v1/embeddings", {"model": "text-embedding-3-small", "input": "secret"})
     unknown = read("gateway.internal", "/llm", {"question": "secret", "model": "m"})

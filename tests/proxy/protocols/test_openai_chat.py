@@ -355,3 +355,15 @@ def test_errors_are_told_by_kind(status: int, body: Any, expected: str) -> None:
     response = answer(OPENAI, CHAT, body, status)
 
     assert (status, expected, None) == (response.status, response.error, response.content_chars)
+
+
+def test_usage_inside_a_choice_is_taken() -> None:
+    from protocol_wire import sse, stream
+
+    usage = {"prompt_tokens": 9, "completion_tokens": 2, "cached_tokens": 4}
+    body = sse({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": usage}]})
+
+    _, response = stream("api.moonshot.ai", CHAT, body)
+
+    assert response.usage is not None
+    assert (9, 4) == (response.usage.prompt_tokens, response.usage.hit_tokens)

@@ -36,6 +36,12 @@ CASES: dict[str, tuple[str, str, dict[str, Any], Usage]] = {
         {"prompt_tokens": 100, "prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36, "completion_tokens": 1},
         Usage(100, 64, None, 36, 1),
     ),
+    "deepseek's prompt is hit and miss": (
+        "chat",
+        "deepseek",
+        {"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36, "completion_tokens": 1},
+        Usage(100, 64, None, 36, 1),
+    ),
     "vllm tells created tokens": (
         "chat",
         "vllm",

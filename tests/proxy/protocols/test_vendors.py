@@ -280,6 +280,44 @@ def test_a_chunk_that_is_no_base64_is_noted() -> None:
     assert len(events) == 2
 
 
+def test_mistral_conversations_keep_earlier_turns() -> None:
+    body = {
+        "model": "mistral-medium-latest",
+        "instructions": "Be brief.",
+        "tools": [{"type": "function", "function": {"name": "find", "parameters": {}}}, {"type": "web_search"}],
+        "inputs": "Hi",
+        "completion_args": {"max_tokens": 9},
+    }
+
+    first = read("api.mistral.ai", "/v1/conversations", body)
+    later = read("api.mistral.ai", "/v1/conversations/conv_1", {"inputs": [{"tool_call_id": "t", "result": "7"}]})
+
+    assert [
+        ("instructions", "Be brief."),
+        ("tools[0].name", "find"),
+        ("tools[0].schema", "{}"),
+        ("tools[1].type", "web_search"),
+        ("inputs[0].role", "user"),
+        ("inputs", "Hi"),
+    ] == shown(first)
+    assert (False, True, 9) == (first.hidden_prefix, later.hidden_prefix, first.bound.tokens)
+    assert ("inputs[0].content", "7") == shown(later)[-1]
+
+
+def test_a_whole_mistral_conversation_answer() -> None:
+    body = {
+        "outputs": [
+            {"type": "function.call", "name": "find", "arguments": "{}"},
+            {"type": "message.output", "model": "m", "content": [{"type": "text", "text": "Yes"}]},
+        ],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 2},
+    }
+
+    response = answer("api.mistral.ai", "/v1/conversations", body)
+
+    assert (("find",), 5, "m") == (response.tool_calls, response.content_chars, response.model)
+
+
 def test_cohere_reads_system_tools_documents_messages() -> None:
     body = {
         "model": "command-a",
