@@ -6,6 +6,7 @@ Rules of SGLang 0.5.23 (`radix_cache`). Any shared page counts: 47 shared tokens
 from __future__ import annotations
 
 import heapq
+from array import array
 from collections.abc import Hashable, Sequence
 from itertools import count
 
@@ -15,7 +16,7 @@ from promptlint_core.prefix_caches.block_hashes import common_prefix
 class _Node:
     __slots__ = ("children", "last_access", "locks", "parent", "tokens")
 
-    def __init__(self, tokens: Sequence[int], parent: _Node | None, last_access: int) -> None:
+    def __init__(self, tokens: array[int], parent: _Node | None, last_access: int) -> None:
         self.tokens = tokens
         self.parent = parent
         self.children: dict[Hashable, _Node] = {}
@@ -31,19 +32,20 @@ class RadixCache:
         self.page_size = page_size
         self.total_tokens = 0
         self._clock = count(1)
-        self._root = _Node((), None, 0)
+        self._root = _Node(array("I"), None, 0)
 
-    def _edge(self, tokens: Sequence[int], extra_key: str | None) -> Hashable:
+    def _edge(self, tokens: array[int], extra_key: str | None) -> Hashable:
         return (extra_key, *tokens[: self.page_size])
 
     def match(self, tokens: Sequence[int], extra_key: str | None = None) -> int:
         """Length of the longest cached prefix, in tokens, a multiple of the page; the scheduler passes n - 1 tokens."""
         return self._walk(self._paged(tokens), extra_key)[1]
 
-    def _paged(self, tokens: Sequence[int]) -> Sequence[int]:
-        return tokens[: len(tokens) // self.page_size * self.page_size]
+    def _paged(self, tokens: Sequence[int]) -> array[int]:
+        """Whole pages, as an array: sequences of different types never compare equal."""
+        return array("I", tokens[: len(tokens) // self.page_size * self.page_size])
 
-    def _walk(self, tokens: Sequence[int], extra_key: str | None) -> tuple[_Node, int]:
+    def _walk(self, tokens: array[int], extra_key: str | None) -> tuple[_Node, int]:
         """Follow a prompt down the tree; a partial match splits its node."""
         node, matched, now = self._root, 0, next(self._clock)
         while matched < len(tokens):
