@@ -151,6 +151,11 @@ def _judge_lost_tail(
 
 def _judge_inserted(history: History, first: int) -> HistoryJudged:
     later = history.matches[first].later
+    left = [m.earlier for m in history.matches[first:] if m.earlier is not None]
+    if first > 0 and left and len(left) <= _EARLY and left[-1].index == history.earlier[-1].index:
+        # The end of the earlier request stands at the end again: it follows the conversation and is never part of it.
+        piece = _text_piece(left[0])
+        return HistoryJudged(Kind.TAIL, "absent", (Difference(piece, None),), appended=history.appended, place=piece)
     differences = (Difference(None, _text_piece(later)),) if later else ()
     return HistoryJudged(Kind.EDITED, "a message was put in between", differences, appended=history.appended)
 
@@ -224,6 +229,8 @@ def _kind_of_message(
     if old is None:
         return Kind.EDITED, "something was added"
     if new is None:
+        if is_last and all(d.later is None for d in differences):
+            return Kind.TAIL, "shorter"
         return Kind.EDITED, "something was removed"
     if _equal_json(old.text, new.text):
         return Kind.JSON_BYTES, json_detail(old.text, new.text)

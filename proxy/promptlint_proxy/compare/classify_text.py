@@ -20,6 +20,7 @@ _LINE_BORDER = re.compile(r"\n")
 _ITEM_BORDER = re.compile(r"[,;|:\n]| and | or |\.(?:\s|$)")
 _APART_CHARS = 200
 """A typed value this far ahead of the next difference is a difference of its own."""
+_TEMPORARY = re.compile(r"\btmp[\w.-]{6,}")
 _BLOCK_CHARS = 300
 _NAME_CHARS = 60
 _LEAST_ITEMS = 2
@@ -38,12 +39,12 @@ def judge_text(earlier: str, later: str, relation: Relation) -> Judged:
         return Judged(Kind.ATTRIBUTION, "", spans_of(earlier, later))
     middle = middle_of(earlier, later)
     old, new = earlier[middle.start : middle.end_earlier], later[middle.start : middle.end_later]
+    if equal_json_around(earlier, later, middle.start):
+        return Judged(Kind.JSON_BYTES, json_detail(old, new), (Span(old, new, middle.start, Origin.ORDER),))
     reordered = _reordered(earlier, later, middle)
     if reordered:
         kind = Kind.EXAMPLES if _are_examples(earlier, later, middle) else Kind.ITEM_ORDER
         return Judged(kind, reordered, (Span(old, new, middle.start, Origin.ORDER),))
-    if equal_json_around(earlier, later, middle.start):
-        return Judged(Kind.JSON_BYTES, json_detail(old, new), (Span(old, new, middle.start, Origin.ORDER),))
     if _plain(old) == _plain(new):
         return Judged(Kind.SMALL_EDIT, "white space or punctuation", (Span(old, new, middle.start),))
     spans = spans_of(earlier, later)
@@ -72,6 +73,8 @@ def _typed_kind(earlier: str, later: str, spans: tuple[Span, ...], relation: Rel
         if _FRAMEWORK_SENTENCE.search(later[max(0, first.offset - 60) : first.offset]):
             return Kind.FRAMEWORK_CLOCK, finest.detail
         return Kind.CLOCK, finest.detail
+    if _TEMPORARY.search(first.earlier) and _TEMPORARY.search(first.later):
+        return Kind.RANDOM, "a temporary name"
     context = kind_of_context(earlier, later, first.offset, first.earlier, first.later)
     if first.origin is Origin.RANDOM:
         of_session = relation is Relation.GROUP and context is Kind.IDENTITY

@@ -344,7 +344,7 @@ def _fuzzy_continuation(
             position = match + 1
     total = max(kept, head + alike)
     if answered:
-        enough = total >= 0.5 * len(earlier) and answers_kept > 0
+        enough = total >= 0.5 * len(earlier) and answers_kept > 0 and kept > 0
     else:
         opened = total > 0 and any(_is_answer(m) for m in later)
         enough = opened and len(later) > len(earlier) and total >= 0.5 * len(earlier)
