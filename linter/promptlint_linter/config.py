@@ -52,6 +52,7 @@ class Config:
     jobs: int = 0
     cache: bool = True
     max_file_bytes: int = 4_000_000
+    gpu: str | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
     """Key to where its value came from; a key that is absent has its default."""
 
@@ -108,6 +109,15 @@ def _output_format(value: Any) -> str:
     return str(value)
 
 
+def _gpu(value: Any) -> str:
+    from promptlint_core.kv import find_gpu
+
+    found = find_gpu(_string(value))
+    if found is None:
+        raise ValueError(value)
+    return found.name
+
+
 def _confidence(value: Any) -> Evidence:
     if value not in ("proved", "named"):
         raise ValueError(value)
@@ -132,6 +142,7 @@ KEYS = (
     Key("jobs", "a number, 0 for one process per core", _count, "processes that lint in parallel"),
     Key("cache", "true or false", _boolean, "keep results by content in the user's cache folder"),
     Key("max-file-bytes", "a number of bytes", _count, "larger files are not read"),
+    Key("gpu", "the name of a GPU", _gpu, "what engines run on where their own settings do not say: H100, L4 …"),
 )
 BY_NAME = {key.name: key for key in KEYS}
 PROJECT_FILES = ("promptlint.toml", ".promptlint.toml", "pyproject.toml")

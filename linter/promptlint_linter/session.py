@@ -24,6 +24,7 @@ class Session:
     def __init__(self, roots: Sequence[Path], config: Config) -> None:
         self.roots = roots
         self.max_file_bytes = config.max_file_bytes
+        self.gpu = config.gpu
         self._cache = ResultCache(cache_folder(), roots) if config.cache else None
 
     @cached_property
@@ -45,4 +46,4 @@ class Session:
 
     def _key(self, source: SourceFile, target: Target) -> str:
         assert self._cache is not None
-        return self._cache.key(source.path, target.kind, str(target.explicit), source.text)
+        return self._cache.key(source.path, target.kind, str(target.explicit), self.gpu or "", source.text)
