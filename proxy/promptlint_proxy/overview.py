@@ -56,18 +56,24 @@ class Overview:
     def __init__(self, objectives: Sequence[Objective] = ()) -> None:
         self._objectives = objectives
         self._groups: OrderedDict[str, GroupFigures] = OrderedDict()
+        self._routes: OrderedDict[str, GroupFigures] = OrderedDict()
         self._divergences: OrderedDict[tuple[str | None, str, str], DivergenceFigures] = OrderedDict()
 
     def take(self, measured: Measured) -> None:
-        seen = measured.observation.seen
-        request = seen.request
-        figures = self._groups.get(measured.group)
+        self._count(self._groups, measured.group, measured)
+        self._count(self._routes, measured.route, measured)
+        pair = measured.told
+        if pair is not None and measured.is_fault:
+            self._diverge(measured, pair.path, pair.behind_tokens)
+
+    def _count(self, table: OrderedDict[str, GroupFigures], name: str, measured: Measured) -> None:
+        figures = table.get(name)
         if figures is None:
-            figures = GroupFigures(request.provider, request.model or "", measured.route)
-            self._groups[measured.group] = figures
-            if len(self._groups) > MOST_GROUPS:
-                self._groups.popitem(last=False)
-        self._groups.move_to_end(measured.group)
+            request = measured.observation.seen.request
+            figures = table[name] = GroupFigures(request.provider, request.model or "", measured.route)
+            if len(table) > MOST_GROUPS:
+                table.popitem(last=False)
+        table.move_to_end(name)
         _count(figures, measured)
         for objective in self._objectives:
             inside = objective.is_inside(measured.latency)
@@ -75,19 +81,18 @@ class Overview:
                 judged = figures.inside.setdefault(objective.name, [0, 0])
                 judged[0] += inside
                 judged[1] += 1
-        pair = measured.told
-        if pair is not None and measured.is_fault:
-            figures.diverged += 1
-            self._diverge(measured, pair.path, pair.behind_tokens)
 
     def document(self, health: dict[str, object]) -> dict[str, object]:
-        """JSON: groups by requests, divergences by tokens read again."""
-        groups = sorted(self._groups.items(), key=lambda item: -item[1].requests)
+        """JSON: groups and routes by requests, divergences by tokens read again."""
+        groups, routes = (
+            sorted(table.items(), key=lambda item: -item[1].requests) for table in (self._groups, self._routes)
+        )
         worst = sorted(self._divergences.values(), key=lambda figures: -figures.tokens_behind)
         return {
             "version": 1,
             "health": health,
             "groups": [_group_document(name, figures) for name, figures in groups],
+            "routes": [_group_document(None, figures) for _, figures in routes],
             "divergences": [
                 {
                     "rule": figures.rule,
@@ -126,6 +131,7 @@ def _count(figures: GroupFigures, measured: Measured) -> None:
     if usage is not None and usage.hit_tokens is not None:
         figures.reported_hit_tokens += usage.hit_tokens
         figures.reported_of_tokens += usage.prompt_tokens or 0
+    figures.diverged += measured.is_fault
     figures.output_tokens += (usage.output_tokens if usage else None) or 0
     timing = measured.latency.timing
     if timing.ttft_s is not None:
@@ -134,7 +140,7 @@ def _count(figures: GroupFigures, measured: Measured) -> None:
     figures.itl = merge([figures.itl, measured.latency.itl_histogram])
 
 
-def _group_document(name: str, figures: GroupFigures) -> dict[str, object]:
+def _group_document(name: str | None, figures: GroupFigures) -> dict[str, object]:
     return {
         "group": name,
         "provider": figures.provider,

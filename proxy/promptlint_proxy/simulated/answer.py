@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass, replace
 
@@ -53,7 +54,14 @@ class Answer:
 
 
 def speak(
-    settings: SimulatedSettings, seed: str, *, uncached_tokens: int, bound: int | None, tool: str | None, choices: int
+    settings: SimulatedSettings,
+    seed: str,
+    *,
+    uncached_tokens: int,
+    bound: int | None,
+    tool: str | None,
+    argument: str = "query",
+    choices: int = 1,
 ) -> tuple[tuple[Piece, ...], bool]:
     """The pieces of an answer, in time; True when the bound cut it short."""
     draw = random.Random(seed)  # noqa: S311 a simulation
@@ -74,14 +82,14 @@ def speak(
             said += count
             at_s += settings.itl_s * (1 + settings.itl_jitter * draw.uniform(-1, 1)) * count
         pieces += [piece for piece in spoken if piece.kind != "tool"]
-        pieces += _as_arguments([piece for piece in spoken if piece.kind == "tool"])
+        pieces += _as_arguments([piece for piece in spoken if piece.kind == "tool"], argument)
     return tuple(sorted(pieces, key=lambda piece: piece.at_s)), allowed < wanted
 
 
-def _as_arguments(pieces: list[Piece]) -> list[Piece]:
+def _as_arguments(pieces: list[Piece], argument: str) -> list[Piece]:
     """Words of a tool call as JSON text that is complete with the last piece."""
     if not pieces:
         return pieces
-    first = replace(pieces[0], text=f'{{"query":"{pieces[0].text}')
+    first = replace(pieces[0], text=f'{{{json.dumps(argument)}:"{pieces[0].text}')
     pieces = [first, *pieces[1:]]
     return [*pieces[:-1], replace(pieces[-1], text=f'{pieces[-1].text}"}}')]

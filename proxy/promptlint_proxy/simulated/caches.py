@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from promptlint_core.exchange import Request, Usage
@@ -34,6 +35,8 @@ class UpstreamCache:
         self._marked = MarkerCache()
         self._steps = StepCache(HASH_TOKENS)
         self._rule = StepRule(settings.minimum_tokens, settings.step_tokens, settings.life_s)
+        self._prompt_hashes: dict[str, int] = {}
+        self._extra_keys: dict[str, list[str]] = {}
         self.blocks = VllmBlocks(settings.blocks, settings.block_size)
 
     def lookup(self, key: str, request: Request, rendered: Rendered, at_s: float, first_byte_s: float) -> Lookup | None:
@@ -55,6 +58,9 @@ class UpstreamCache:
         extra = [request.salt] if request.salt else []
         hashes = chain(rendered.ids, self._settings.block_size, extra_keys=extra)
         hit = self.blocks.start(key, hashes, len(rendered.ids))
+        if hit is not None:
+            self._prompt_hashes[key] = len(hashes)
+            self._extra_keys[key] = extra
         return None if hit is None else Lookup(_usage(len(rendered.ids), hit), key)
 
     def _at_markers(self, key: str, request: Request, rendered: Rendered, at_s: float, first_byte_s: float) -> Lookup:
@@ -72,8 +78,21 @@ class UpstreamCache:
         )
         return Lookup(usage, key)
 
+    def keep_generated(self, key: str, ids: Sequence[int]) -> None:
+        """Enter what was computed behind a prompt; `ids` are those of the prompt and of the generated tokens but the
+        last, which is never computed. A hosted cache keeps prompts alone.
+        """
+        before = self._prompt_hashes.get(key)
+        if before is None:
+            return
+        size = self._settings.block_size
+        hashes = chain(ids, size, extra_keys=self._extra_keys[key])
+        self.blocks.grow(key, len(ids), hashes[before:])
+
     def finish(self, key: str) -> None:
         """The request's blocks can be reused."""
+        self._prompt_hashes.pop(key, None)
+        self._extra_keys.pop(key, None)
         self.blocks.finish(key)
 
 

@@ -30,6 +30,7 @@ class VirtualClock:
     def __init__(self, start_s: float = 0.0) -> None:
         self._now_s = start_s
         self._order = itertools.count()
+        self._jumping = False
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def now_s(self) -> float:
@@ -44,13 +45,21 @@ class VirtualClock:
         loop = asyncio.get_running_loop()
         woken: asyncio.Future[None] = loop.create_future()
         heapq.heappush(self._waiting, (at_s, next(self._order), woken))
-        loop.call_soon(self._jump)
+        self._jump_soon(loop)
         await woken
 
-    def _jump(self) -> None:
+    def _jump_soon(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Behind everything that is ready now, and what that makes ready."""
+        if self._waiting and not self._jumping:
+            self._jumping = True
+            loop.call_soon(loop.call_soon, self._jump, loop)
+
+    def _jump(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._jumping = False
         while self._waiting:
             at_s, _, woken = heapq.heappop(self._waiting)
             if not woken.cancelled():
                 self._now_s = max(self._now_s, at_s)
                 woken.set_result(None)
-                return
+                break
+        self._jump_soon(loop)

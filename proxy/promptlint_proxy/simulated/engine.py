@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from promptlint_core import tokens
-from promptlint_core.exchange import Request
+from promptlint_core.exchange import PieceKind, Request
 from promptlint_core.prompt import BoundKind
 from promptlint_proxy.predict.render import PieceEncoder, render_pieces
 from promptlint_proxy.protocols.anthropic_messages import AnthropicMessages
@@ -35,6 +35,9 @@ PROTOCOLS: dict[str, Protocol] = {
     "/v1/responses": OpenAIResponses("vllm"),
     "/v1/messages": AnthropicMessages("anthropic"),
 }
+REPLAYED = frozenset({"content", "reasoning_content", "tool_calls"})
+CLOSING_TOKENS = 4
+"""Behind an answer in the next prompt: its end, and the start of the next answer."""
 FAULT_STATUS = {
     "429": (429, "rate_limit_error", "too many requests"),
     "529": (529, "overloaded_error", "overloaded"),
@@ -95,6 +98,7 @@ class Engine:
         answer = self._think(number, request, at_s)
         if isinstance(answer, Reply) or answer is None:
             return answer
+        answer = self._with_generated(path, protocol, document, request, answer)
         return self._shape(path, request, document, answer, cut=fault == "cut")
 
     def finish(self, reply: Reply) -> None:
@@ -126,12 +130,14 @@ class Engine:
         bound = request.bound.tokens if request.bound.kind is BoundKind.LIMITED else None
         room = settings.max_model_len - prompt_tokens
         tool = request.tool_names[0] if settings.call_tools and request.tool_names else None
+        argument = _argument_of(request)
         pieces, length_reached = speak(
             settings,
             f"{settings.seed}:{number}",
             uncached_tokens=uncached,
             bound=room if bound is None else min(bound, room),
             tool=tool,
+            argument=argument,
             choices=request.n,
         )
         output = sum(piece.tokens for piece in pieces)
@@ -150,6 +156,27 @@ class Engine:
             tool=tool,
             choices=request.n,
         )
+
+    def _with_generated(
+        self, path: str, protocol: Protocol, document: dict[str, Any], request: Request, answer: Answer
+    ) -> Answer:
+        """Enter the generated tokens into the cache, as an engine does: they are those that the answer has when it is
+        sent back as a part of the next prompt. A tool call has more of them than its argument has words.
+        """
+        if answer.choices > 1 or not answer.pieces or request.hidden_prefix:
+            return answer
+        prompt = render_pieces(request, self.encoder, ENCODING).ids
+        _, whole = _shapes(path, answer, self.settings, document)
+        body = json.dumps(next_request(path, document, whole())).encode()
+        replayed = protocol.read_request(body, RequestHead("POST", "simulated", path, {"content-type": JSON}))
+        ids = render_pieces(replayed, self.encoder, ENCODING).ids
+        if ids[: len(prompt)] != prompt:
+            return answer
+        generated = len(ids) - len(prompt) - (0 if path == "/v1/completions" else CLOSING_TOKENS)
+        if answer.tool is None:
+            generated = min(generated, answer.usage.output_tokens or 0)
+        self.cache.keep_generated(answer.id.removeprefix("sim-"), ids[: len(prompt) + generated - 1])
+        return replace(answer, usage=replace(answer.usage, output_tokens=generated))
 
     def _shape(self, path: str, request: Request, document: dict[str, Any], answer: Answer, *, cut: bool) -> Reply:
         stream, whole = _shapes(path, answer, self.settings, document)
@@ -173,6 +200,30 @@ class Engine:
             document = {"type": "error", "error": error}
         headers = (("retry-after", "1"),) if status in (429, 529) else ()
         return Reply(status, JSON, ((0.0, json.dumps(document).encode()),), headers=headers)
+
+
+def next_request(path: str, document: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """The request of the next turn, which sends an answer back and asks nothing more."""
+    if path == "/v1/completions":
+        return document | {"prompt": f"{document.get('prompt', '')}{answer['choices'][0]['text']}"}
+    if path == "/v1/responses":
+        asked = document.get("input", "")
+        items = [{"role": "user", "content": asked}] if isinstance(asked, str) else list(asked)
+        return document | {"input": [*items, *answer["output"]]}
+    message = answer["choices"][0]["message"] if path == "/v1/chat/completions" else answer
+    told = {"role": "assistant", **{key: value for key, value in message.items() if key in REPLAYED}}
+    return document | {"messages": [*document.get("messages", []), told]}
+
+
+def _argument_of(request: Request) -> str:
+    """Name of the first tool's first required argument, so that an application can run the call."""
+    schema = next((piece.text for piece in request.pieces if piece.kind is PieceKind.SCHEMA), "{}")
+    try:
+        document = json.loads(schema)
+        names = [*document.get("required", []), *document.get("properties", {})]
+    except (ValueError, AttributeError):
+        names = []
+    return str(names[0]) if names else "query"
 
 
 def _shapes(

@@ -1,0 +1,1 @@
+"""`promptlint top`: a live view of a running proxy, read from its metrics port."""
