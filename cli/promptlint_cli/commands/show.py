@@ -31,8 +31,11 @@ def command(target: str, width: int | None) -> int:
     if wanted and not chosen:
         names = sorted({prompt.name for prompt in prompts if prompt.name})
         raise PromptlintError(f"{file} has no prompt in {wanted!r}" + (f"; it has {', '.join(names)}" if names else ""))
+    known = [prompt for prompt in chosen if any(segment.text for segment in prompt.segments)]
     columns = width or min(shutil.get_terminal_size((100, 24)).columns - 4, 160)
-    with_calls = [(prompt, next((call for sent, call in callers if sent == prompt), None)) for prompt in chosen]
+    with_calls = [
+        (prompt, next((call for sent, call in callers if sent == prompt), None)) for prompt in known or chosen
+    ]
     text = render_strips(with_calls, columns)
     write(text or f"no prompt found in {file}")
     return exit_status.CLEAN

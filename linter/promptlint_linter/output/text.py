@@ -34,8 +34,8 @@ def _finding(finding: Reported, excerpts: Excerpts) -> str:
     margin = " " * width
     if len(finding.flow) > 1:
         for step in finding.flow:
-            place = click.style(f"{without_control(step.path)}:{step.line}", dim=True)
-            lines.append(f"  {margin} = {step.note}: {place}{_code(excerpts, step.path, step.line)}")
+            where = f"line {step.line}" if step.path == finding.path else f"{without_control(step.path)}:{step.line}"
+            lines.append(f"  {margin} = {step.note}, {where}{_code(excerpts, step.path, step.line)}")
     if finding.prompt and finding.prompt.tokens:
         sender = f", sent by {finding.prompt.call}" if finding.prompt.call else ""
         lines.append(f"  {margin} = prompt of {finding.prompt.tokens:,} known tokens{sender}")
@@ -49,7 +49,7 @@ def _code(excerpts: Excerpts, path: str, line: int) -> str:
     if not code or not code.strip():
         return ""
     short = without_control(code.strip())
-    return click.style("  " + (short if len(short) <= 70 else short[:69] + "…"), dim=True)
+    return click.style(": " + (short if len(short) <= 70 else short[:69] + "…"), dim=True)
 
 
 def _excerpt(finding: Reported, excerpts: Excerpts, width: int, colour: str) -> list[str]:

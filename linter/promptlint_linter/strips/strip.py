@@ -95,7 +95,7 @@ def _widths(weights: Sequence[int], columns: int) -> list[int]:
 
 
 def _stops(bands: Sequence[Band]) -> list[Stop]:
-    """The first band that differs from one request to the next, and the first that differs between users."""
+    """The first band that differs between requests and, only where it lies ahead, the first that differs between users."""
     found = []
     for who, lowest, highest in (
         ("from one user or session to the next", Cadence.TENANT, Cadence.SESSION),
@@ -107,4 +107,4 @@ def _stops(bands: Sequence[Band]) -> list[Stop]:
                 columns, count = sum(b.columns for b in ahead), sum(b.tokens or 0 for b in ahead)
                 found.append(Stop(number, columns, count, who))
                 break
-    return sorted(found, key=lambda stop: stop.column)
+    return found if len(found) < 2 or found[0].column < found[1].column else found[1:]
