@@ -22,10 +22,6 @@ _NON_TORCH_PARALLEL_BYTES = int(0.55 * GIB)
 _GRAPH_BYTES = int(0.4 * GIB)
 _SAMPLER_BYTES_PER_LOGIT = 38.6
 _ENGINES = ("vllm", "sglang", "llamacpp")
-HIGHEST_SAFE_UTILIZATION = 0.97
-"""At and above it the peak of a large batch finds no memory."""
-LOWEST_USEFUL_UTILIZATION = 0.70
-"""At and below it a dedicated GPU gives away room for the KV cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +176,6 @@ def pool(  # noqa: PLR0913 -- one keyword per option of an engine
         dp=dp,
         notes=tuple(_notes(free, budget, weights, card, held)),
     )
-
-
-def utilization_warning(utilization: float) -> str | None:
-    """What is wrong with a gpu_memory_utilization at either end; None between them."""
-    if utilization >= HIGHEST_SAFE_UTILIZATION:
-        return f"{utilization:g} leaves no room above the profiled peak: out of memory under load"
-    if utilization <= LOWEST_USEFUL_UTILIZATION:
-        return f"{utilization:g} leaves {1 - utilization:.0%} of a dedicated GPU unused that the KV cache could have"
-    return None
 
 
 def default_settings(gpu: Gpu) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from promptlint_core.errors import PromptlintError
+from promptlint_core.gpu_share import utilization_warning
 from promptlint_core.kv import (
     Geometry,
     Pool,
@@ -16,7 +17,6 @@ from promptlint_core.kv import (
     pool,
     state_bytes,
 )
-from promptlint_core.kv.pool import utilization_warning
 from promptlint_report.capacity.question import Question
 
 _CURVE = (0.50, 0.60, 0.70, 0.80, 0.85, 0.90, 0.92, 0.95, 0.97, 0.98)

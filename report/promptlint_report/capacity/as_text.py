@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from promptlint_core.gpu_share import utilization_warning
 from promptlint_core.kv import Pool
-from promptlint_core.kv.pool import utilization_warning
 from promptlint_report.capacity.answer import Answer
 
 _GIB = 1 << 30

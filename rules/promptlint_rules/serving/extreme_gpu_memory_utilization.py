@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Evidence
-from promptlint_core.kv.pool import HIGHEST_SAFE_UTILIZATION, LOWEST_USEFUL_UTILIZATION
+from promptlint_core.gpu_share import HIGHEST_SAFE_UTILIZATION, LOWEST_USEFUL_UTILIZATION, utilization_warning
 from promptlint_core.prompt import Call
 from promptlint_rules.base import Finding, Rule, Severity
 from promptlint_rules.serving.settings import settings_of
@@ -56,10 +56,8 @@ class ExtremeGpuMemoryUtilization(Rule):
         if share is None or not 0 < share <= 1:
             return
         if share >= HIGHEST_SAFE_UTILIZATION:
-            said = "leaves no room above the profiled peak: out of memory under load"
             advice = "0.90 to 0.95 keeps room for peaks"
         elif share <= LOWEST_USEFUL_UTILIZATION and "shared_gpu" not in settings:
-            said = f"leaves {1 - share:.0%} of the GPU unused, which the KV cache could have"
             advice = "0.90 to 0.95 on a GPU of its own"
         else:
             return
@@ -68,7 +66,7 @@ class ExtremeGpuMemoryUtilization(Rule):
             name=self.name,
             severity=self.severity,
             confidence=Evidence.PROVED,
-            message=f"gpu_memory_utilization {share:g} {said}",
+            message=f"gpu_memory_utilization {utilization_warning(share)}",
             place=setting.place,
             expression=setting.written,
             advice=advice,
