@@ -15,7 +15,7 @@ TAIL_CHARS = 400
 UNREAD_APIS = frozenset({"unknown", "embeddings"})
 """Measured only: of their answers nothing but usage is read."""
 
-_KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.\- ]{1,63}")
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{1,63}")
 
 
 @dataclass(frozen=True, slots=True)
