@@ -25,7 +25,7 @@ def pages() -> dict[str, str]:
 
 def _reference() -> Iterator[str]:
     yield "# Command reference\n"
-    yield f"{(cli.help or '').strip()}\n"
+    yield f"{_prose(cli.help or '')}\n"
     yield "Exit status: 0 clean, 1 findings, 2 usage or configuration error, 3 internal error.\n"
     context = click.Context(cli, info_name="promptlint")
     for name in COMMANDS:
