@@ -9,12 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from promptlint_core.errors import PromptlintError
 
 START_S = 30.0
 END_S = 20.0
+WORKERS = 2
 
 
 @contextlib.contextmanager
@@ -40,8 +42,13 @@ def proxy(upstreams: list[str], store: Path) -> Iterator[tuple[str, str]]:
         yield url, metrics
 
 
-def run_application(folder: Path, part: int, base_url: str) -> None:
-    """One worker of the example service, with the real clients. Raises PromptlintError when it fails."""
+def run_application(folder: Path, base_url: str) -> None:
+    """The workers of the example service, with the real clients. Raises PromptlintError when one fails."""
+    with ThreadPoolExecutor(WORKERS) as workers:
+        list(workers.map(lambda part: _run_worker(folder, part, base_url), range(WORKERS)))
+
+
+def _run_worker(folder: Path, part: int, base_url: str) -> None:
     environment = os.environ | {
         "OPENAI_BASE_URL": f"{base_url}/v1",
         "ANTHROPIC_BASE_URL": base_url,
@@ -51,8 +58,7 @@ def run_application(folder: Path, part: int, base_url: str) -> None:
         "PYTHONHASHSEED": str(part + 1),
         "PYTHONPATH": "",
     }
-    drive = Path(__file__).with_name("drive.py")
-    command = [sys.executable, str(drive), str(folder), str(part)]
+    command = [sys.executable, str(Path(__file__).with_name("drive.py")), str(folder), str(part)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]

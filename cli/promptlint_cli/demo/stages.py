@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 FAULTY, FIXED = "support_desk", "support_desk_fixed"
 SHOWN = ("conversation.py:Conversation.ask", "agent.py")
-WORKERS = 2
 
 
 def run(console: Console, *, keep: Path | None = None) -> None:
@@ -90,13 +89,11 @@ def _watch(console: Console, store: Path, faulty: Path, fixed: Path) -> tuple[di
         routes = [f"/{FAULTY}={upstream}", f"/{FIXED}={upstream}"]
         with processes.proxy(routes, store) as (url, metrics):
             with console.status("the application works …"):
-                for part in range(WORKERS):
-                    processes.run_application(faulty, part, f"{url}/{FAULTY}")
+                processes.run_application(faulty, f"{url}/{FAULTY}")
             before = fetch_overview(metrics)
             console.print(render_overview(before))
             with console.status("the application without its faults works …"):
-                for part in range(WORKERS):
-                    processes.run_application(fixed, part, f"{url}/{FIXED}")
+                processes.run_application(fixed, f"{url}/{FIXED}")
             return before, fetch_overview(metrics)
 
 

@@ -55,7 +55,8 @@ class UpstreamCache:
         return Lookup(_usage(tokens, hit), key)
 
     def _in_blocks(self, key: str, request: Request, rendered: Rendered) -> Lookup | None:
-        extra = [request.salt] if request.salt else []
+        # A served model name that is not the base model's is an adapter, which has a cache of its own.
+        extra = [request.model or "", request.salt or ""]
         hashes = chain(rendered.ids, self._settings.block_size, extra_keys=extra)
         hit = self.blocks.start(key, hashes, len(rendered.ids))
         if hit is not None:
