@@ -71,7 +71,11 @@ _ROWS: tuple[_Row, ...] = (
     _Row((Origin.IDENTITY, Cadence.USER), _set("username customer employee patient")),
     _Row((Origin.IDENTITY, Cadence.TENANT), _ID | {"name"}, _TENANT),
     _Row((Origin.RETRIEVAL, Cadence.TURN), _RETRIEVED),
-    _Row((Origin.RETRIEVAL, Cadence.TURN), _DOCUMENTS, _set("retrieved search rag relevant reference")),
+    _Row(
+        (Origin.RETRIEVAL, Cadence.TURN),
+        _DOCUMENTS | {"summary", "article"},
+        _set("retrieved search rag relevant reference research web webpage website page article transcript"),
+    ),
     _Row((Origin.TASK, Cadence.TURN), _set("query question goal objective task")),
     _Row((Origin.STATE, Cadence.TURN), _set("step iteration attempt")),
     _Row((Origin.STATE, Cadence.TURN), _set("number index count no num"), _set("step iteration attempt turn")),

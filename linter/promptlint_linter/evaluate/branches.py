@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promptlint_core.cadence import Cadence, Origin
+from promptlint_core.cadence import Origin
 from promptlint_linter.evaluate import fragments
 from promptlint_linter.evaluate.values import (
     Constant,
@@ -10,7 +10,6 @@ from promptlint_linter.evaluate.values import (
     Listing,
     Mapping,
     Opaque,
-    Piece,
     Repeat,
     Spread,
     Text,
@@ -71,5 +70,5 @@ def after_loop(before: Value | None, after: Value) -> Value:
     if isinstance(before, Constant) and isinstance(after, Opaque) and after.piece.origin is Origin.STATE:
         return after
     if isinstance(before, Constant) and isinstance(after, Constant):
-        return Opaque(Piece(None, Cadence.TURN, Origin.STATE, site=after.site, detail=fragments.LOOP_COUNTER))
+        return Opaque(fragments.COUNTER)
     return either(before, after)

@@ -74,11 +74,11 @@ def _enumerate(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | No
         return None
     element = lists.element(frame, items)
     order = items.order if isinstance(items, Listing) else None
-    return Listing((Repeat(Listing((lists.counter(frame, node), element), "tuple")),), order=order)
+    return Listing((Repeat(Listing((lists.counter(), element), "tuple")),), order=order)
 
 
 def _range(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
-    return Listing((Repeat(lists.counter(frame, node)),))
+    return Listing((Repeat(lists.counter()),))
 
 
 def _zip(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:

@@ -11,6 +11,8 @@ from promptlint_linter.evaluate.values import Fork, Fragment, Piece, Site
 Fragments = tuple[Fragment, ...]
 
 LOOP_COUNTER = "loop counter"
+COUNTER = Piece(None, Cadence.TURN, Origin.STATE, detail=LOOP_COUNTER)
+"""The index of a loop, or a number that grows in one; it is told where it enters the prompt."""
 _MOST_OPTIONS = 4
 
 
@@ -104,8 +106,8 @@ def variants(fragments: Fragments) -> Iterator[tuple[Piece, ...]]:
 def _width(part: Fragment) -> int:
     if isinstance(part, Piece):
         return 1
-    inner = (max((_width(p) for p in option), default=1) for option in part.options)
-    return max(len(part.options), *inner)
+    options = _worth_telling(part)
+    return max(len(options), *(max((_width(p) for p in option), default=1) for option in options))
 
 
 def _decided(fragments: Fragments, number: int) -> Iterator[Piece]:
@@ -113,4 +115,15 @@ def _decided(fragments: Fragments, number: int) -> Iterator[Piece]:
         if isinstance(part, Piece):
             yield part
         else:
-            yield from _decided(part.options[min(number, len(part.options) - 1)], number)
+            options = _worth_telling(part)
+            yield from _decided(options[min(number, len(options) - 1)], number)
+
+
+def _worth_telling(fork: Fork) -> tuple[Fragments, ...]:
+    """The options that hold something that changes; of constant ones the shortest, which surely stands there."""
+    moving = tuple(option for option in fork.options if any(p.cadence for p in pieces(option)))
+    return moving or (min(fork.options, key=_length),)
+
+
+def _length(run: Fragments) -> int:
+    return sum(len(piece.text or "") for piece in pieces(run))

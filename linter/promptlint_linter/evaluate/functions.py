@@ -69,7 +69,7 @@ def run(machine: Machine, call: Deferred) -> Value:
     if not isinstance(function, Function):
         return UNKNOWN
     found = summary(machine, function, call.frame.depth + 1)
-    if found.depends and (call.arguments.positional or call.arguments.keywords.entries or function.receiver):
+    if (found.depends or found.sends) and (call.arguments.positional or call.arguments.keywords.entries or function.receiver):
         return run_for(machine, call)
     return frozen_value(found.value, call.frame.most)
 

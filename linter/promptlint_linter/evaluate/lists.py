@@ -140,10 +140,9 @@ def _singular(name: str) -> str:
     return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
 
 
-def counter(frame: Frame, node: cst.CSTNode) -> Opaque:
+def counter() -> Opaque:
     """The index of a loop."""
-    piece = Piece(None, Cadence.TURN, Origin.STATE, site=frame.site(node), detail=fragments.LOOP_COUNTER)
-    return Opaque(piece)
+    return Opaque(fragments.COUNTER)
 
 
 def part_of(value: Value, name: str) -> Value:

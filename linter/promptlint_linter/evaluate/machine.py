@@ -14,7 +14,8 @@ from promptlint_linter.calls.frameworks import AGENTS, MODELS
 from promptlint_linter.calls.match import shape_of_call
 from promptlint_linter.calls.shapes import CallShape
 from promptlint_linter.evaluate import changes, classes, expressions, functions, imports
-from promptlint_linter.evaluate.dependence import arguments_depend
+from promptlint_linter.evaluate.dependence import arguments_depend, depends
+from promptlint_linter.evaluate.likeness import is_prompt_name
 from promptlint_linter.evaluate.messages import is_message
 from promptlint_linter.evaluate.outline import Imported
 from promptlint_linter.evaluate.records import Called, Composed, Listed, Records
@@ -104,7 +105,9 @@ class Machine:
     def is_interesting(self, definition: Definition) -> bool:
         known = self.interesting.get(definition)
         if known is None:
-            known = self.interesting[definition] = PROMPT_WORDS.search(definition.text) is not None
+            names = (definition.owner.name if definition.owner else "", definition.module.stem)
+            known = any(map(is_prompt_name, names)) or PROMPT_WORDS.search(definition.text) is not None
+            self.interesting[definition] = known
         return known
 
     # Values
@@ -202,9 +205,11 @@ class Machine:
 
     # What is found
 
-    def compose(self, frame: Frame, node: cst.CSTNode, text: Text) -> None:
+    def compose(self, frame: Frame, node: cst.CSTNode, text: Text, *, is_template: bool = False) -> None:
         if len(text.fragments) > 1:
-            self.records.composed[node, frame.via] = Composed(text, frame.site(node), frame.function)
+            self.records.composed[node, frame.via] = Composed(text, frame.site(node), frame.function, is_template)
+            if is_template and self.current is not None and depends(text):
+                self.current.sends = True
 
     def name_text(self, text: Text, path: str) -> None:
         """A variable holds the text: its name is evidence."""

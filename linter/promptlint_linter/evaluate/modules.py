@@ -136,6 +136,11 @@ class Module:
             for name in names:
                 self.changes.setdefault(name, []).append(definition)
 
+    @property
+    def stem(self) -> str:
+        """The name of its file."""
+        return self.path.rsplit("/", 1)[-1].removesuffix(".py")
+
     @cached_property
     def source_lines(self) -> list[str]:
         # splitlines() would also split at form feeds and Unicode separators, which the parsers do not

@@ -15,7 +15,7 @@ from promptlint_linter.evaluate import fragments
 from promptlint_linter.evaluate.fragments import Fragments
 from promptlint_linter.evaluate.likeness import is_prompt_text
 from promptlint_linter.evaluate.messages import as_message, block_text, mark_of
-from promptlint_linter.evaluate.records import Called, Composed, Listed, Records
+from promptlint_linter.evaluate.records import Called, Composed, Records
 from promptlint_linter.evaluate.texts import ENTERS, layout_of, text_of
 from promptlint_linter.evaluate.values import (
     Arguments,
@@ -61,41 +61,31 @@ def collect(machine: Machine, module: Module, records: Records) -> Found:
     calls: list[Call] = []
     for (_, via), called in records.called.items():
         parts = call_parts(machine, called)
-        found = list(_prompts(parts, called.site, called.function, complete=called.shape.kind == "model"))
+        sent = list(_prompts(parts, called.site, called.function, complete=called.shape.kind == "model"))
         if called.shape.kind in ("model", "agent", "config"):
-            prompts += [replace(prompt, multi_turn=prompt.multi_turn or called.in_loop) for prompt in found]
+            prompts += [replace(prompt, multi_turn=prompt.multi_turn or called.in_loop) for prompt in sent]
             told.append(_keys(parts))
         if called.shape.kind != "config" and via is None:
-            calls.append(_call(machine, called, found[0] if found else None, records))
-    for listed in records.listed.values():
-        parts = list(message_parts(machine, listed.listing))
-        if _is_new(_keys(parts), told, records.listed.values(), listed, machine):
-            prompts += _prompts(parts, listed.site, listed.function)
-            told.append(_keys(parts))
-    composed = [(c, _keys([(Part.SYSTEM, "", c.text.fragments)])) for c in records.composed.values()]
-    composed.sort(key=lambda pair: -len(pair[1]))
-    for text, keys in composed:
-        if not keys or any(keys <= other for other in told) or not _is_prompt(text, module, records):
-            continue
-        prompts += _prompts([(Part.SYSTEM, "", text.text.fragments)], text.site, text.function)
-        told.append(keys)
+            calls.append(_call(machine, called, sent[0] if sent else None, records))
+    listed = [(list(message_parts(machine, found.listing)), found) for found in records.listed.values()]
+    for parts, found in sorted(listed, key=lambda pair: _richness(pair[0])):
+        keys = _keys(parts)
+        if keys and not any(keys <= other for other in told):
+            prompts += _prompts(parts, found.site, found.function)
+            told.append(keys)
+    composed = [([(Part.SYSTEM, "", found.text.fragments)], found) for found in records.composed.values()]
+    for parts, found in sorted(composed, key=lambda pair: _richness(pair[0])):
+        keys = _keys(parts)
+        if keys and not any(keys <= other for other in told) and _is_prompt(found, module, records):
+            prompts += _prompts(parts, found.site, found.function)
+            told.append(keys)
     return Found(tuple(prompts), tuple(calls))
 
 
-def _is_new(
-    keys: set[tuple[int, int]],
-    told: list[set[tuple[int, int]]],
-    others: Iterable[Listed],
-    listed: Listed,
-    machine: Machine,
-) -> bool:
-    if not keys or any(keys <= other for other in told):
-        return False
-    for other in others:
-        if other is not listed and len(other.listing.items) > len(listed.listing.items):
-            if keys < _keys(list(message_parts(machine, other.listing))):
-                return False
-    return True
+def _richness(parts: list[Parted]) -> tuple[int, int]:
+    """Sorts those prompts first of which others are parts, or the same with less of it known."""
+    length = sum(len(piece.text or "") for _, _, run in parts for piece in fragments.pieces(run))
+    return -len(_keys(parts)), -length
 
 
 def _keys(parts: Iterable[Parted]) -> set[tuple[int, int]]:
@@ -110,11 +100,13 @@ def _keys(parts: Iterable[Parted]) -> set[tuple[int, int]]:
 
 
 def _is_prompt(composed: Composed, module: Module, records: Records) -> bool:
+    if composed.is_template:
+        return True
     pieces = list(fragments.pieces(composed.text.fragments))
     text = "".join(piece.text for piece in pieces if piece.text)
     labels = {piece.label for piece in pieces if piece.label}
     held = records.names.get(id(composed.text))
-    names = (*composed.function.split("."), *labels, held[1] if held else "", module.path.rsplit("/", 1)[-1])
+    names = (*composed.function.split("."), *labels, held[1] if held else "", module.stem)
     source = composed.site.source.module.text
     return is_prompt_text(text, names, source)
 
@@ -297,12 +289,25 @@ def _segment(piece: Piece, part: Part, role: str) -> Segment:
     flow: tuple[Step, ...] = ()
     if piece.site is not None:
         place = piece.site.source.place(piece.site.node)
-        expression = piece.site.source.code(piece.site.node)
+        expression = piece.spelled or piece.site.source.code(piece.site.node)
         first = "read here" if piece.evidence is Evidence.PROVED else ENTERS
-        later = [(at.source.place(at.node), note) for at, note in piece.flow if at.node is not piece.site.node]
-        flow = (Step(place, first), *(Step(at, note) for at, note in later))
+        flow = (Step(place, first), *_later(piece, place))
     return Segment(None, piece.cadence, piece.origin, piece.evidence, part, role, place, expression, flow, marker,
                    piece.repeated, piece.detail)  # fmt: skip
+
+
+def _later(piece: Piece, read: Place) -> Iterator[Step]:
+    """The steps behind the first; of several texts that the value is put into, the last is the prompt."""
+    steps = [Step(at.source.place(at.node), note) for at, note in piece.flow]
+    last = max((number for number, step in enumerate(steps) if step.note == ENTERS), default=-1)
+    told = {(read.path, read.line)}
+    for number, step in enumerate(steps):
+        if step.note == ENTERS and number != last:
+            step = replace(step, note="put into a text here")
+        where = (step.place.path, step.place.line)
+        if where not in told or number == last:
+            told.add(where)
+            yield step
 
 
 def _merged(segments: list[Segment]) -> Iterator[Segment]:

@@ -17,6 +17,8 @@ class Composed:
     text: Text
     site: Site
     function: str
+    is_template: bool = False
+    """Made by a class for prompt templates: it is a prompt whatever it says."""
 
 
 @dataclass(frozen=True, slots=True)

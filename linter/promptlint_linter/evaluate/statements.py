@@ -72,8 +72,7 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> None:
         new = Opaque(UNKNOWN_PIECE)
     is_number = isinstance(old, Constant) or (isinstance(old, Opaque) and old.piece.origin is Origin.STATE)
     if is_number and not isinstance(new, Text):
-        piece = Piece(None, Cadence.TURN, Origin.STATE, site=frame.site(node), detail=fragments.LOOP_COUNTER)
-        new = Opaque(piece) if frame.loops else Opaque(UNKNOWN_PIECE)
+        new = Opaque(fragments.COUNTER) if frame.loops else Opaque(UNKNOWN_PIECE)
     changes.assign(frame, node.target, new)
 
 

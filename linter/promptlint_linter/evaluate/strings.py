@@ -166,6 +166,9 @@ def joined(machine: Machine, separator: Text, items: Value, site: Site) -> Text:
         run.append(items.order.step(site, "joined here"))
         return Text(tuple(run))
     for number, item in enumerate(machine.flat_items(items)):
+        if isinstance(item, Either) and any(isinstance(option, Listing) for option in item.options):
+            run.append(_optional_items(machine, separator, item, site, is_first=number == 0))
+            continue
         if number:
             run += separator.fragments
         if isinstance(item, Repeat):
@@ -174,6 +177,15 @@ def joined(machine: Machine, separator: Text, items: Value, site: Site) -> Text:
         else:
             run += text_of(machine, item, site)
     return Text(tuple(run))
+
+
+def _optional_items(machine: Machine, separator: Text, item: Either, site: Site, *, is_first: bool) -> Fork:
+    """Items that a list holds on one way and not on another."""
+    runs: list[Fragments] = []
+    for option in item.options:
+        text = joined(machine, separator, option, site).fragments
+        runs.append((*separator.fragments, *text) if text and not is_first else text)
+    return Fork(tuple(runs))
 
 
 def formatted(machine: Machine, template: Text, arguments: Arguments, site: Site) -> Text:

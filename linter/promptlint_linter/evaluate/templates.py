@@ -160,7 +160,7 @@ def filled_by_call(frame: Frame, receiver: Template, arguments: Arguments, node:
     if receiver.site is not None:
         frame.machine.forget(receiver.site.node)
     if isinstance(result, Text):
-        frame.machine.compose(frame, node, result)
+        frame.machine.compose(frame, node, result, is_template=receiver.kind == "format")
     elif isinstance(result, Listing):
         frame.machine.list_messages(frame, node, result)
     return result
@@ -170,7 +170,7 @@ def _record(frame: Frame, made: Template, node: cst.Call) -> None:
     """A template that is filled out of sight is a prompt already, with placeholders known by their names."""
     result = filled(frame, made, frame.site(node))
     if isinstance(result, Text):
-        frame.machine.compose(frame, node, result)
+        frame.machine.compose(frame, node, result, is_template=made.kind == "format")
     elif isinstance(result, Listing):
         frame.machine.list_messages(frame, node, result)
 

@@ -95,6 +95,8 @@ def opaque_piece(value: Opaque, site: Site | None, spelled: str = "", spec: str 
         return instant_piece(value, datetime_spec_precision(spec)).step(site, ENTERS) if site else piece
     if piece.cadence is None or (piece.evidence is Evidence.NAMED and piece.site is None):
         return named_piece(piece, site, spelled or value.name)
+    if piece.site is None:
+        return replace(piece, site=site)
     return piece.step(site, ENTERS) if site else piece
 
 
@@ -118,10 +120,10 @@ def named_piece(piece: Piece, site: Site | None, name: str) -> Piece:
     meaning = origin_of_name(name) if name else None
     if meaning is None:
         if piece.cadence is None:
-            return replace(piece, site=piece.site or site)
-        return replace(piece, site=site)
+            return replace(piece, site=piece.site or site, spelled=piece.spelled or name)
+        return replace(piece, site=site, spelled=name)
     origin, cadence = meaning
-    return Piece(None, cadence, origin, Evidence.NAMED, site, detail=piece.detail, label=piece.label)
+    return Piece(None, cadence, origin, Evidence.NAMED, site, detail=piece.detail, spelled=name, label=piece.label)
 
 
 def derived(value: Value, name: str = "") -> Value:

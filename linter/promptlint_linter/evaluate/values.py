@@ -41,6 +41,8 @@ class Piece:
     flow: tuple[tuple[Site, str], ...] = ()
     repeated: bool = False
     detail: str = ""
+    spelled: str = ""
+    """The name that says what it is, where that is all that is known."""
     label: str = ""
     """Of a literal: the constant that holds it. Of anything else: `PARAMETER`, where it depends on one."""
     marker: Mark | None = None

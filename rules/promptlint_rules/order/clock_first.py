@@ -97,10 +97,14 @@ class ClockFirst(Rule):
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
         if prompt.chat_template:
             return  # KV103's
-        for violation in violations(prompt, Origin.CLOCK):
+        for violation in violations(prompt, Origin.CLOCK, slowest=Cadence.DEPLOY):
             segment = violation.segment
             by_day = segment.cadence is not None and segment.cadence <= Cadence.DAY
             how_often = "once a day" if by_day else (segment.detail or "on every call")
+            if segment.cadence is Cadence.DEPLOY:
+                if "frozen" not in segment.detail:
+                    continue  # a month or a year
+                how_often = "with each start of the process and is stale in one that runs for days"
             yield finding(
                 type(self),
                 prompt,

@@ -32,14 +32,14 @@ class Violation:
         return " and ".join(part for part in (counted, history) if part)
 
 
-def violations(prompt: Prompt, *origins: Origin) -> Iterator[Violation]:
-    """The segments of the given origins that stand ahead of enough slower text, in render order.
+def violations(prompt: Prompt, *origins: Origin, slowest: Cadence = Cadence.DAY) -> Iterator[Violation]:
+    """The segments of the given origins, not slower than `slowest`, ahead of enough slower text, in render order.
 
     What stands behind the last cache breakpoint is read afresh anyway and never told.
     """
     end = _last_breakpoint(prompt)
     for index, segment in enumerate(prompt.segments[:end]):
-        if segment.origin not in origins or segment.cadence is None or segment.cadence <= Cadence.DEPLOY:
+        if segment.origin not in origins or segment.cadence is None or segment.cadence < slowest:
             continue
         slower = [
             other for other in prompt.behind(index) if other.cadence is not None and other.cadence < segment.cadence
