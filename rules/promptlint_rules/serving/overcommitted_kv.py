@@ -63,7 +63,7 @@ class OvercommittedKv(Rule):
 
     def check_call(self, call: Call) -> Iterator[Finding]:
         settings = settings_of(call)
-        if not _NEEDED <= settings.keys():
+        if not settings.keys() >= _NEEDED:
             return
         from promptlint_rules.serving.engine_memory import overcommitment  # noqa: PLC0415 -- loads the table of models
 
@@ -92,8 +92,8 @@ class OvercommittedKv(Rule):
             return
         yield wire_finding(
             type(self),
-            f"{memory.in_flight:,} requests in flight may need {memory.in_flight_bytes / _GIB:,.1f} GiB of KV cache, the pool "
-            f"holds {memory.pool_bytes / _GIB:,.1f} GiB: preemption is likely",
+            f"{memory.in_flight:,} requests in flight may need {memory.in_flight_bytes / _GIB:,.1f} GiB of KV cache, "
+            f"the pool holds {memory.pool_bytes / _GIB:,.1f} GiB: preemption is likely",
             (traffic.current.index,),
             in_flight_bytes=memory.in_flight_bytes,
             pool_bytes=memory.pool_bytes,
