@@ -183,6 +183,23 @@ def test_litellm() -> None:
     assert "sk-1" not in repr(recorded)
 
 
+def test_a_call_that_litellm_answered_itself_asked_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    call = {
+        "call_type": "acompletion",
+        "startTime": EIGHT,
+        "messages": [{"role": "user", "content": "Hi"}],
+        "model": "m",
+    }
+    path.write_text(
+        "".join(json.dumps({**call, "cache_hit": hit}) + "\n" for hit in (True, "True", False, None, "False"))
+    )
+
+    recorded, unreadable, _ = load(path)
+
+    assert (3, []) == (len(recorded), unreadable)
+
+
 def test_langfuse() -> None:
     _, unreadable, exchanges = load(DATA / "langfuse.jsonl")
 

@@ -48,7 +48,9 @@ def read_litellm(path: Path) -> Iterator[RecordedExchange | Unreadable]:
             continue
         place, entry = record
         inner = entry.get("standard_logging_object")
-        yield _read(inner if isinstance(inner, dict) else entry, place)
+        call = inner if isinstance(inner, dict) else entry
+        if str(call.get("cache_hit")).lower() != "true":  # answered from LiteLLM's own store: no model was asked
+            yield _read(call, place)
 
 
 def _read(entry: Object, place: str) -> RecordedExchange | Unreadable:
