@@ -11,7 +11,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +124,10 @@ async def scenario(run: Run) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     finished = Run(tmp_path_factory.mktemp("run"))
     asyncio.run(scenario(finished))
-    yield finished
+    return finished
 
 
 def rows(run: Run) -> list[dict[str, Any]]:
