@@ -33,6 +33,12 @@ class Seen:
     """Whether `prompt_tokens` comes from the server; else it is our estimate."""
     retry_of: int | None = None
     """Index of the earlier identical request that failed."""
+    chars: int = -1
+    """Code points of the prompt; counted from the pieces when not given."""
+
+    def __post_init__(self) -> None:
+        if self.chars < 0:
+            object.__setattr__(self, "chars", sum(len(piece.text) for piece in self.exchange.request.pieces))
 
     @property
     def index(self) -> int:
@@ -73,10 +79,6 @@ class Seen:
     def failed(self) -> bool:
         status = self.response.status
         return bool(self.response.error) or (status is not None and status >= 400)
-
-    @property
-    def chars(self) -> int:
-        return sum(len(piece.text) for piece in self.request.pieces)
 
     def tokens_of_chars(self, chars: int) -> int:
         """Tokens of a part of the prompt, by its share in the characters of the whole."""

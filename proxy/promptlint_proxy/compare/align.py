@@ -127,14 +127,9 @@ class Message:
     pieces: tuple[Piece, ...]
     key: int
     """Hash of role and content, ids left out."""
-
-    @property
-    def text(self) -> str:
-        return "\n".join(p.text for p in self.pieces if p.kind in (PieceKind.TEXT, PieceKind.ARGUMENTS))
-
-    @property
-    def chars(self) -> int:
-        return sum(len(p.text) for p in self.pieces)
+    text: str
+    """Text and arguments, without names and ids."""
+    ids: frozenset[str]
 
 
 def messages_of(request: Request) -> tuple[Message, ...]:
@@ -146,7 +141,10 @@ def messages_of(request: Request) -> tuple[Message, ...]:
         if current:
             role = next((p.role or p.text for p in current if p.kind is PieceKind.ROLE or p.role), "")
             content = tuple(p.text for p in current if p.kind not in (PieceKind.ID, PieceKind.ROLE))
-            found.append(Message(current[0].message or 0, role, tuple(current), hash((role, content))))
+            texts = [p.text for p in current if p.kind in (PieceKind.TEXT, PieceKind.ARGUMENTS)]
+            ids = frozenset(p.text for p in current if p.kind is PieceKind.ID)
+            text = texts[0] if len(texts) == 1 else "\n".join(texts)
+            found.append(Message(current[0].message or 0, role, tuple(current), hash((role, content)), text, ids))
 
     for piece in request.pieces:
         if piece.part is not Part.MESSAGES:
@@ -210,8 +208,7 @@ def are_alike(a: Message, b: Message) -> bool:
     """Whether two messages of one role are likely versions of one another."""
     if a.role != b.role:
         return False
-    ids_a = {p.text for p in a.pieces if p.kind is PieceKind.ID}
-    if ids_a and ids_a & {p.text for p in b.pieces if p.kind is PieceKind.ID}:
+    if a.ids & b.ids:
         return True
     text_a, text_b = a.text, b.text
     shorter = min(len(text_a), len(text_b))

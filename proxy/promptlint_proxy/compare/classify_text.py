@@ -127,12 +127,12 @@ def _reordered(earlier: str, later: str, middle: Middle) -> str:
 
 def _widened(text: str, start: int, end: int, borders: str) -> str:
     """A run of text widened to the next list border or line end on both sides."""
-    stops = set(borders) | {"\n"}
-    while start > 0 and text[start - 1] not in stops:
-        start -= 1
-    while end < len(text) and text[end] not in stops and (end == 0 or text[end - 1] not in stops):
-        end += 1
-    return text[start:end]
+    stops = {*borders, "\n"}
+    low = max(text.rfind(stop, 0, start) for stop in stops) + 1
+    if end < len(text) and (end == 0 or text[end - 1] not in stops):
+        ends = (text.find(stop, end) for stop in stops)
+        end = min((found for found in ends if found >= 0), default=len(text))
+    return text[low:end]
 
 
 def _are_examples(earlier: str, later: str, middle: Middle) -> bool:

@@ -169,6 +169,8 @@ class Lines:
             if known.seen.at > at or not _same_agent(known, request, system):
                 continue
             score = continuation(known.messages, messages)
+            if score == len(known.messages) and best is None:
+                return known  # it shares most messages of all, and all of its own come back as they were
             if score > 0 and (best is None or (score, known.seen.at) >= (best[0], best[1])):
                 best = (score, known.seen.at, known)
         return best[2] if best else None
@@ -327,6 +329,8 @@ def _fuzzy_continuation(
     earlier: tuple[Message, ...], later: tuple[Message, ...], head: int, *, answered: bool
 ) -> float:
     keys = Counter(m.key for m in later)
+    if head == 0 and answered and not any(m.key in keys for m in earlier):
+        return 0.0
     kept = 0
     answers_kept = 0
     for message in earlier:

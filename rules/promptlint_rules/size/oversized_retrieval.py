@@ -101,6 +101,8 @@ class OversizedRetrieval(Rule):
         for piece in seen.request.pieces:
             if piece.kind is not PieceKind.TEXT or piece.role in ("assistant", "model"):
                 continue
+            if seen.tokens_of_chars(len(piece.text)) < LEAST_TOKENS:
+                continue
             told = _many_passages(seen, piece) or _large_block(seen, piece)
             if told:
                 yield wire_finding(type(self), f"`{piece.path}` holds {told}", (seen.index,), path=piece.path)
@@ -110,7 +112,7 @@ class OversizedRetrieval(Rule):
 def _many_passages(seen: Seen, piece: Piece) -> str:
     count = count_passages(piece.text)
     tokens = seen.tokens_of_chars(len(piece.text))
-    if count < MOST_PASSAGES or tokens < LEAST_TOKENS:
+    if count < MOST_PASSAGES:
         return ""
     cited = seen.response.cited
     if cited is not None and cited > count * _MOST_CITED_SHARE:

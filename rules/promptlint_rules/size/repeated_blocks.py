@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
-_BLOCK = re.compile(r"\n\s*\n|(?<=\n)")
-
 
 def blocks_of(text: str, least_chars: int) -> list[str]:
-    """Lines and paragraphs of at least so many code points, white space squeezed."""
-    return [squeezed for part in _BLOCK.split(text) if len(squeezed := " ".join(part.split())) >= least_chars]
+    """Lines of at least so many code points, and paragraphs of shorter lines, white space at their ends left out."""
+    found: list[str] = []
+    for paragraph in text.split("\n\n"):
+        if len(paragraph) < least_chars:
+            continue
+        lines = [line.strip() for line in paragraph.splitlines() if len(line) >= least_chars]
+        found += lines or [paragraph.strip()]
+    return found
 
 
 def repeated_within(text: str, least_chars: int) -> tuple[str, int]:
