@@ -95,7 +95,7 @@ def once_a_place(findings: Iterable[Reported]) -> list[Reported]:
     by_place: dict[tuple[object, ...], list[Reported]] = {}
     for finding in findings:
         by_place.setdefault((finding.rule, finding.path, finding.line, finding.column), []).append(finding)
-    kept = []
+    kept: list[Reported] = []
     for told in by_place.values():
         sent = [finding for finding in told if finding.prompt and finding.prompt.call]
         by_prompt: dict[object, Reported] = {}

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from promptlint_core.prompt import Place
 from promptlint_linter.config import Config
 from promptlint_linter.file_result import FileResult
 from promptlint_linter.files import Target
-from promptlint_linter.lint_file import lint_file, lint_source, unreadable
+from promptlint_linter.lint_file import lint_file, lint_source
 from promptlint_linter.session import Session
-from promptlint_linter.sources.unit import Problem, SourceFile
+from promptlint_linter.sources.unit import SourceFile
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
 LEAST_FILES_FOR_A_PROCESS = 40
 """Below it, starting a process costs more than it saves."""
-CHUNKS_PER_PROCESS = 8
 STACK_BYTES = 512 * 1024 * 1024
 """Deeply nested source is parsed by recursion; the system hands out the memory only when it is touched."""
 RECURSION_LIMIT = 10_000
@@ -38,8 +33,10 @@ def lint_all(
     wanted = config.jobs or os.cpu_count() or 1
     processes = max(min(wanted, len(targets) // LEAST_FILES_FOR_A_PROCESS), 1)
     if processes == 1:
-        return on_deep_stack(lambda: _lint_here(targets, Session(roots, config), progress))
-    return _Pool(roots, config, processes).lint(targets, progress)
+        return on_deep_stack(lambda: lint_here(targets, Session(roots, config), progress))
+    from promptlint_linter.pool import Pool  # the machinery of processes takes a while to import
+
+    return Pool(roots, config, processes).lint(targets, progress)
 
 
 def lint_one(source: SourceFile, target: Target, roots: Sequence[Path], config: Config) -> FileResult:
@@ -72,73 +69,11 @@ def on_deep_stack(work: Callable[[], T]) -> T:
     return done[0]
 
 
-def _lint_here(targets: Sequence[Target], session: Session, progress: Progress | None) -> list[FileResult]:
+def lint_here(targets: Sequence[Target], session: Session, progress: Progress | None = None) -> list[FileResult]:
+    """The result of each file, in this process."""
     results = []
     for number, target in enumerate(targets, 1):
         results.append(lint_file(target, session))
         if progress:
             progress(number, len(targets))
     return results
-
-
-class _Pool:
-    """Processes that lint chunks of files, each with a session of its own."""
-
-    def __init__(self, roots: Sequence[Path], config: Config, processes: int) -> None:
-        self._start = (tuple(roots), config)
-        self._processes = processes
-
-    def lint(self, targets: Sequence[Target], progress: Progress | None) -> list[FileResult]:
-        results: dict[Path, FileResult] = {}
-        lost: list[Target] = []
-        with self._executor(self._processes) as pool:
-            chunks = _chunks(targets, self._processes * CHUNKS_PER_PROCESS)
-            waiting: dict[Future[list[FileResult]], Sequence[Target]] = {
-                pool.submit(_lint_chunk, chunk): chunk for chunk in chunks
-            }
-            for future in as_completed(waiting):
-                chunk = waiting[future]
-                try:
-                    results.update(zip((target.path for target in chunk), future.result(), strict=True))
-                except BrokenProcessPool:
-                    lost += chunk
-                if progress:
-                    progress(len(results), len(targets))
-        results.update((target.path, self._lint_alone(target)) for target in lost)
-        return [results[target.path] for target in targets]
-
-    def _lint_alone(self, target: Target) -> FileResult:
-        """Lint a file of a chunk whose process died in a process of its own: only the culprit is lost, and told."""
-        with self._executor(1) as pool:
-            try:
-                return pool.submit(_lint_chunk, (target,)).result()[0]
-            except BrokenProcessPool:
-                message = "the reader's process died on this file; please report it"
-                return FileResult(target.shown, (unreadable(Problem(Place(target.shown, 1), message)),))
-
-    def _executor(self, processes: int) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(processes, _context(), initializer=_start_process, initargs=self._start)
-
-
-def _chunks(targets: Sequence[Target], count: int) -> Iterator[Sequence[Target]]:
-    """Runs of neighbours, so that a process meets the modules that its files share."""
-    size = max(-(-len(targets) // count), 1)
-    return (targets[start : start + size] for start in range(0, len(targets), size))
-
-
-_sessions: list[Session] = []
-"""The session of a worker process."""
-
-
-def _start_process(roots: tuple[Path, ...], config: Config) -> None:
-    _sessions[:] = [Session(roots, config)]
-
-
-def _lint_chunk(chunk: Sequence[Target]) -> list[FileResult]:
-    return on_deep_stack(lambda: _lint_here(chunk, _sessions[0], None))
-
-
-def _context() -> multiprocessing.context.BaseContext:
-    """Forking is quick and safe here, where no other thread runs yet; elsewhere it is not offered or not safe."""
-    can_fork = sys.platform.startswith("linux") and threading.active_count() == 1
-    return multiprocessing.get_context("fork" if can_fork else "spawn")

@@ -227,12 +227,12 @@ def test_bad_files_are_findings_and_the_rest_goes_on(prompts: Path, run: Run) ->
 
 
 def test_a_crash_on_one_file_is_a_finding_for_it(prompts: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("promptlint_linter.sources.jinja.parse", lambda text: [][1])
+    monkeypatch.setattr("promptlint_linter.sources.jinja.parse", lambda text: {}["tag"])
 
     ran = run("prompts/clean.j2", "--no-cache")
 
     assert ran.status == 1
-    assert "internal error in the reader: IndexError: list index out of range; please report it" in ran.out
+    assert "internal error in the reader: KeyError: 'tag'; please report it" in ran.out
 
 
 def test_a_process_that_dies_takes_only_its_file_with_it(

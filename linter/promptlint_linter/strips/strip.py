@@ -95,7 +95,7 @@ def _widths(weights: Sequence[int], columns: int) -> list[int]:
 
 
 def _stops(bands: Sequence[Band]) -> list[Stop]:
-    """The first band that differs between requests and, only where it lies ahead, the first that differs between users."""
+    """The first band that differs between requests and, where it lies ahead, the first that differs between users."""
     found = []
     for who, lowest, highest in (
         ("from one user or session to the next", Cadence.TENANT, Cadence.SESSION),
