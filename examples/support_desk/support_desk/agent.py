@@ -48,9 +48,9 @@ def run_tool(name: str, arguments: dict[str, str]) -> str:
 def work_on(task: str) -> str:
     """Let the model work on a task, step by step."""
     messages: list[dict[str, object]] = [{"role": "user", "content": task}]
-    for step in range(1, MOST_STEPS + 1):  # fault: KV109
+    for step in range(1, MOST_STEPS + 1):
         shelves = ", ".join(os.listdir(DATA / "articles"))  # fault: KV106
-        system = f"Step {step} of {MOST_STEPS}. Articles at hand: {shelves}\n\n{AGENT_RULES}"
+        system = f"Step {step} of {MOST_STEPS}. Articles at hand: {shelves}\n\n{AGENT_RULES}"  # fault: KV109
         reply = openai_client().chat.completions.create(
             model=OPENAI_MODEL,
             messages=[{"role": "system", "content": system}, *messages],
