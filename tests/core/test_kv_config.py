@@ -81,7 +81,11 @@ def test_bytes_per_token(config: dict, expected: int) -> None:
 
 
 ROLES = {
-    "use_sliding_window false is full attention": (LLAMA | {"sliding_window": 4096, "use_sliding_window": False}, 32, 0),
+    "use_sliding_window false is full attention": (
+        LLAMA | {"sliding_window": 4096, "use_sliding_window": False},
+        32,
+        0,
+    ),
     "a window alone means all layers": (LLAMA | {"sliding_window": 4096}, 0, 32),
     "sliding_window null is full attention": (LLAMA | {"sliding_window": None}, 32, 0),
     "a pattern of six": (LLAMA | {"sliding_window": 1024, "sliding_window_pattern": 6}, 5, 27),
@@ -166,7 +170,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize(("config", "said"), DAMAGED.values(), ids=DAMAGED)
 def test_a_damaged_config_gives_a_sentence(config: dict, said: str) -> None:
-    with pytest.raises(PromptlintError, match=".*") as caught:
+    with pytest.raises(PromptlintError) as caught:
         geometry_from_config(config)
 
     assert said in str(caught.value)

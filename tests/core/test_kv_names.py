@@ -43,7 +43,7 @@ def test_a_quantisation_in_the_name_shrinks_the_weights_not_the_cache() -> None:
 
 
 def test_an_unknown_model_is_told_with_the_nearest() -> None:
-    with pytest.raises(PromptlintError, match="unknown model 'Lama-3.1-8'; the nearest known: Llama-3.1-8B"):
+    with pytest.raises(PromptlintError, match=r"unknown model 'Lama-3\.1-8'; the nearest known: Llama-3\.1-8B"):
         geometry_of("Lama-3.1-8")
 
 

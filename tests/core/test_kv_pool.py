@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from promptlint_core.errors import PromptlintError
 from promptlint_core.kv import geometry_of, paged_layout, pool
-from promptlint_core.kv.pool import Settings, default_settings, estimate_activation
 from promptlint_core.kv.gpus import gpu_of
+from promptlint_core.kv.pool import Settings, default_settings, estimate_activation
 
 GIB = 1 << 30
 LLAMA = geometry_of("Llama-3.1-8B")

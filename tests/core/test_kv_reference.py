@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from promptlint_core.kv import (
     Geometry,
     geometry_from_config,

@@ -49,7 +49,7 @@ SLOT_BYTES = {
 }
 
 
-@pytest.mark.parametrize(("name", "expected"), [(name, value) for name, value in SLOT_BYTES.items()], ids=SLOT_BYTES)
+@pytest.mark.parametrize(("name", "expected"), list(SLOT_BYTES.items()), ids=SLOT_BYTES)
 def test_bytes_of_one_slot(name: str, expected: tuple[AttentionCache, int]) -> None:
     cache, slot_bytes = expected
 
@@ -75,7 +75,9 @@ def test_paging_adds_less_than_one_block_a_layer(tokens: int, model: str) -> Non
     assert exact <= paged < exact + 16 * kv_bytes_per_token(geometry)
 
 
-@given(st.integers(0, 100_000), st.integers(1, 64), st.sampled_from(["Gemma-2-9b", "gpt-oss-20b", "Llama-4-Scout-17B-16E"]))
+@given(
+    st.integers(0, 100_000), st.integers(1, 64), st.sampled_from(["Gemma-2-9b", "gpt-oss-20b", "Llama-4-Scout-17B-16E"])
+)
 def test_a_longer_sequence_never_takes_less_and_a_batch_is_a_multiple(tokens: int, batch: int, model: str) -> None:
     geometry = geometry_of(model)
     one = kv_bytes(geometry, tokens)

@@ -15,6 +15,7 @@ pytest.importorskip("xllamacpp")
 pytest.importorskip("gguf")
 
 from engines.tiny_gguf import TinyModel, write_tiny_gguf  # noqa: E402
+
 from promptlint_core.kv import geometry_of, llama_cpp_memory  # noqa: E402
 
 ALLOCATED = re.compile(r"llama_kv_cache: size =\s+([\d.]+) MiB \(\s*(\d+) cells")
@@ -55,9 +56,7 @@ def allocated_bytes(model: Path, context_tokens: int, k_type: str, v_type: str) 
         ("windowed", 3000, "f16", "f16"),
     ],
 )
-def test_the_log_of_llama_cpp_agrees(
-    tmp_path: Path, name: str, context_tokens: int, k_type: str, v_type: str
-) -> None:
+def test_the_log_of_llama_cpp_agrees(tmp_path: Path, name: str, context_tokens: int, k_type: str, v_type: str) -> None:
     path = tmp_path / "tiny.gguf"
     write_tiny_gguf(path, MODELS[name])
     expected = llama_cpp_memory(geometry_of(str(path)), context_tokens, kv_dtype=f"{k_type}/{v_type}")

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from promptlint_core.kv import geometry_from_config, paged_layout
 
 pytestmark = [
