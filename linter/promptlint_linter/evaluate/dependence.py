@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promptlint_core.cadence import Evidence
 from promptlint_linter.evaluate import fragments
 from promptlint_linter.evaluate.values import (
     PARAMETER,
@@ -15,6 +16,7 @@ from promptlint_linter.evaluate.values import (
     Mapping,
     Message,
     Opaque,
+    Piece,
     Repeat,
     Spread,
     Template,
@@ -58,3 +60,34 @@ def depends(value: Value, depth: int = 0) -> bool:
 def arguments_depend(arguments: Arguments, depth: int = 0) -> bool:
     values = (*arguments.positional, *(value for _, value in arguments.keywords.entries))
     return any(depends(value, depth) for value in values)
+
+
+def tells(value: Value, chars: int, depth: int = 0) -> bool:
+    """Whether a value holds text of that many characters, or something that is known to change."""
+    if depth > _DEEPEST:
+        return False
+    deeper = depth + 1
+    if isinstance(value, Text):
+        pieces = list(fragments.pieces(value.fragments))
+        return sum(len(p.text or "") for p in pieces) >= chars or any(_is_followed(p) for p in pieces)
+    if isinstance(value, Opaque):
+        return _is_followed(value.piece)
+    if isinstance(value, Listing):
+        return value.order is not None or any(tells(item, chars, deeper) for item in value.items)
+    if isinstance(value, Mapping):
+        return any(tells(entry, chars, deeper) for _, entry in value.entries)
+    if isinstance(value, Repeat | Spread):
+        return tells(value.value, chars, deeper)
+    if isinstance(value, Either):
+        return any(tells(option, chars, deeper) for option in value.options)
+    if isinstance(value, Message):
+        return tells(value.content, chars, deeper)
+    if isinstance(value, Deferred):
+        return value.result is not None and tells(value.result, chars, deeper)
+    if isinstance(value, Instance):
+        return value.arguments is not None
+    return isinstance(value, Template | Function)
+
+
+def _is_followed(piece: Piece) -> bool:
+    return piece.text is None and piece.cadence is not None and piece.evidence is Evidence.PROVED

@@ -13,7 +13,7 @@ from promptlint_linter.calls.frameworks import MODELS
 from promptlint_linter.calls.vendors import CLIENT_PACKAGES
 from promptlint_linter.evaluate import fragments, lists, statements
 from promptlint_linter.evaluate.branches import either
-from promptlint_linter.evaluate.dependence import depends
+from promptlint_linter.evaluate.dependence import depends, tells
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.values import (
     NONE,
@@ -46,6 +46,7 @@ class TooFar(Exception):
 
 _DEEPEST_CALL = 5
 _DEEPEST_SUMMARY = 20
+_LEAST_SENT_CHARS = 40
 _PARAMETER = Opaque(PARAMETER_PIECE)
 _ONCE_PER_PROCESS = frozenset({"lru_cache", "cache", "cached", "memoize"})
 _ONCE_PER_OBJECT = frozenset({"cached_property"})
@@ -69,9 +70,23 @@ def run(machine: Machine, call: Deferred) -> Value:
     if not isinstance(function, Function):
         return UNKNOWN
     found = summary(machine, function, call.frame.depth + 1)
-    if (found.depends or found.sends) and (call.arguments.positional or call.arguments.keywords.entries or function.receiver):
+    if is_worth_a_run(machine, found, call):
         return run_for(machine, call)
-    return frozen_value(found.value, call.frame.most)
+    value = frozen_value(found.value, call.frame.most)
+    if isinstance(value, Opaque) and value.piece.cadence is None:
+        return replace(value, name="")  # the name of a parameter over there says nothing here
+    return value
+
+
+def is_worth_a_run(machine: Machine, found: Summary, call: Deferred) -> bool:
+    """Whether the arguments of a call tell more than the names of the parameters."""
+    receiver = call.function.receiver if isinstance(call.function, Function) else None
+    if found.depends and isinstance(receiver, Instance) and receiver.arguments is not None:
+        return True
+    arguments = (*call.arguments.positional, *(value for _, value in call.arguments.keywords.entries))
+    if not found.depends and not found.sends:
+        return False
+    return any(tells(machine.force(value), 1 if found.depends else _LEAST_SENT_CHARS) for value in arguments)
 
 
 def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:

@@ -134,7 +134,7 @@ class Machine:
             return
         if self.is_interesting(value.function.definition):
             found = functions.summary(self, value.function, frame.depth + 1)
-            if found.sends:
+            if found.sends and functions.is_worth_a_run(self, found, value):
                 value.result = UNKNOWN
                 value.result = functions.run_for(self, value)
 

@@ -62,24 +62,40 @@ def collect(machine: Machine, module: Module, records: Records) -> Found:
     for (_, via), called in records.called.items():
         parts = call_parts(machine, called)
         sent = list(_prompts(parts, called.site, called.function, complete=called.shape.kind == "model"))
-        if called.shape.kind in ("model", "agent", "config"):
+        if called.shape.kind in ("model", "agent", "config") and _concerns(module, called.site, parts):
             prompts += [replace(prompt, multi_turn=prompt.multi_turn or called.in_loop) for prompt in sent]
             told.append(_keys(parts))
         if called.shape.kind != "config" and via is None:
             calls.append(_call(machine, called, sent[0] if sent else None, records))
-    listed = [(list(message_parts(machine, found.listing)), found) for found in records.listed.values()]
+    listed = [(list(message_parts(machine, found.listing, found.site)), found) for found in records.listed.values()]
     for parts, found in sorted(listed, key=lambda pair: _richness(pair[0])):
         keys = _keys(parts)
-        if keys and not any(keys <= other for other in told):
+        if keys and not any(keys <= other for other in told) and _concerns(module, found.site, parts):
             prompts += _prompts(parts, found.site, found.function)
             told.append(keys)
     composed = [([(Part.SYSTEM, "", found.text.fragments)], found) for found in records.composed.values()]
     for parts, found in sorted(composed, key=lambda pair: _richness(pair[0])):
         keys = _keys(parts)
-        if keys and not any(keys <= other for other in told) and _is_prompt(found, module, records):
+        is_new = keys and not any(keys <= other for other in told) and _concerns(module, found.site, parts)
+        if is_new and _is_prompt(found, module, records):
             prompts += _prompts(parts, found.site, found.function)
             told.append(keys)
-    return Found(tuple(prompts), tuple(calls))
+    reached = {segment.place for prompt in prompts for segment in prompt.segments if segment.place is not None}
+    kept = (c for c in calls if c.kind != "retrieval" or c.place in reached or (prompts and _is_source(c)))
+    return Found(tuple(prompts), tuple(kept))
+
+
+def _is_source(call: Call) -> bool:
+    """A retriever made in a module that also makes prompts; what a single search gives is followed instead."""
+    return call.callee not in ("search",) and not call.callee.startswith(("similarity", "asimilarity", "max_marginal"))
+
+
+def _concerns(module: Module, site: Site, parts: list[Parted]) -> bool:
+    """A prompt that another module puts together is told there, unless something of it changes here."""
+    if site.source.module is module:
+        return True
+    found = (piece for _, _, run in parts for piece in fragments.pieces(run))
+    return any(p.cadence and p.text is None and p.site and p.site.source.module is module for p in found)
 
 
 def _richness(parts: list[Parted]) -> tuple[int, int]:
@@ -93,8 +109,9 @@ def _keys(parts: Iterable[Parted]) -> set[tuple[int, int]]:
     keys = set()
     for _, _, run in parts:
         for piece in fragments.pieces(run):
-            if piece.text is None and piece.site is not None:
-                enters = next((site for site, note in piece.flow if note == ENTERS), None)
+            if piece.text is None and piece.cadence is not None and piece.site is not None:
+                followed = piece.evidence is Evidence.PROVED
+                enters = next((site for site, note in piece.flow if followed and note == ENTERS), None)
                 keys.add((id(piece.site.node), id(enters.node) if enters else 0))
     return keys
 
@@ -171,19 +188,21 @@ def _item_parts(machine: Machine, item: Value, site: Site | None, *, is_head: bo
     known = machine.force(item)
     if isinstance(known, Repeat):
         inner = machine.force(known.value)
-        one = as_message(machine, inner)
-        if one is not None:
-            part, role, run = _message_part(machine, one, is_head=False)
-            yield part, role, fragments.change(fragments.repeated(run), _remembered)
-        else:
+        copies = list(_item_parts(machine, inner, site, is_head=False))
+        if not copies or isinstance(inner, Opaque):
             yield Part.MESSAGES, "", _history(machine, inner, site)
+        for part, role, run in copies if not isinstance(inner, Opaque) else ():
+            yield part, role, fragments.change(fragments.repeated(run), _remembered)
+        return
+    if isinstance(known, Spread):
+        yield from _item_parts(machine, known.value, site, is_head=is_head)
+        return
+    if isinstance(known, Listing):
+        for inner in machine.flat_items(known):
+            yield from _item_parts(machine, inner, site, is_head=is_head)
         return
     if isinstance(known, Either):
         options = [list(_item_parts(machine, option, site, is_head=is_head)) for option in known.options]
-        listings = [machine.force(option) for option in known.options]
-        for listing in listings:
-            if isinstance(listing, Listing):
-                options.append([p for i in machine.flat_items(listing) for p in _item_parts(machine, i, site, is_head=is_head)])
         yield from max(options, key=lambda parts: sum(len(run) for _, _, run in parts), default=[])
         return
     one = as_message(machine, known)
