@@ -1,6 +1,6 @@
 """How long `promptlint report` takes over 1, 3 and 10 million records, and how much memory, on DuckDB.
 
-Records are made inside DuckDB: two weeks of traffic of 200 prompt groups, 12 routes, 8 teams and 5 models from 20
+Records are made inside DuckDB: two weeks of traffic of 200 prompt groups on 12 routes, of 8 teams with 5 models and 20
 sidecars, each with 12 block hashes and a histogram of 30 to 60 inter-token gaps, sealed by the hour.
 
     python benchmarks/report_scale.py [RECORDS …] [--keep FOLDER]
@@ -31,8 +31,8 @@ _ROW = """
     'sidecar-' || i % 20 AS sidecar,
     to_timestamp({first} + hour * 3600 + (i % 3600) + (i % 1000) / 1000.0) AS started_at,
     CASE WHEN i % 10 = 0 THEN 'staging' ELSE 'production' END AS environment,
-    'team-' || h % 8 AS team,
-    '/route-' || h % 12 AS route,
+    'team-' || h % 200 % 8 AS team,
+    '/route-' || h % 200 % 12 AS route,
     CASE WHEN h % 5 < 3 THEN 'openai' ELSE 'anthropic' END AS provider,
     'chat' AS api,
     ['gpt-4o', 'gpt-5.1', 'gpt-4.1-mini', 'claude-sonnet-4-5', 'claude-haiku-4-5'][h % 5 + 1] AS model,

@@ -9,7 +9,7 @@ from datetime import UTC
 from pathlib import Path
 
 from promptlint_core.errors import PromptlintError
-from promptlint_report.document import LeftOut, PriceLine, Report, Section
+from promptlint_report.document import Advice, LeftOut, PriceLine, Report, Section
 from promptlint_report.engine import Engine, connect
 from promptlint_report.figures import (
     anomalies,
@@ -81,22 +81,36 @@ def _on(engine: Engine, asked: Asked) -> Report:
         return report_of(again, engine, asked, book)
 
 
-def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -> Report:
+def materials(engine: Engine, asked: Asked) -> Material | None:
+    """What the figures of a week are made from; None when the week has no request.
+
+    Raises PromptlintError when there is no store or a price file is wrong.
+    """
+    records = open_records(asked.store, asked.period, engine)
+    material = _material(records, engine, asked, price_book(asked.price_files))
+    return material if THIS in material.totals else None
+
+
+def _material(records: Records, engine: Engine, asked: Asked, book: PriceBook) -> Material:
     period = asked.period
-    rows = engine.keep_rows(in_period(records.exchanges, period, book), "rows")
+    rows = engine.keep_rows(in_period(records.exchanges, engine, period, book), "rows")
     daily = engine.keep(cells(rows), "daily")
     costs, rates = priced(daily, engine, period, book)
     costs = engine.keep(costs, "costs")
-    sums = sums_of(costs, "week")
-    totals = {int(row["week"]): row for row in engine.run(sums)}
-    left_out = [*records.left_out, *_without_a_time(records, engine)]
-    if THIS not in totals:
-        return _empty(asked, engine, tuple(left_out), totals)
-    material = Material(engine, period, asked.options, rows, costs, records.findings, records.groups, rates, totals)
+    totals = {int(row["week"]): row for row in engine.run(sums_of(costs, "week"))}
+    return Material(engine, period, asked.options, rows, costs, records.findings, records.groups, rates, totals)
+
+
+def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -> Report:
+    left_out = (*records.left_out, *_without_a_time(records, engine))
+    material = _material(records, engine, asked, book)
+    if THIS not in material.totals:
+        return _empty(asked, engine, left_out, material.totals)
     faults = missed.faults(material)
+    advice = _advice(material, faults[THIS], asked)
     sections = (
         spend.build(material),
-        missed.build(material, faults[THIS]),
+        missed.build(material, faults[THIS], advice),
         changes.build(material, faults[THIS], faults[LAST]),
         cache.build(material),
         outputs.build(material),
@@ -107,8 +121,17 @@ def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -
         anomalies.build(material),
         fleet.build(material),
     )
-    report = _frame(asked, engine, _summary(material), sections, tuple(left_out))
+    report = _frame(asked, engine, _summary(material), sections, left_out)
     return replace(report, prices=_prices(material), notes=_notes(material))
+
+
+def _advice(material: Material, found: Sequence[missed.Fault], asked: Asked) -> dict[tuple[str, str], Advice]:
+    if not asked.sources:
+        return {}
+    # Reading source loads the linter: only a report that is asked to name lines needs it.
+    from promptlint_report.join import advise, read_source_tree
+
+    return advise(material, found[: asked.options.top], read_source_tree(asked.sources, asked.store))
 
 
 def _frame(

@@ -21,14 +21,13 @@ CELL = ("week", "day", *LABELS, *PRICE_KEYS, "rule")
 """What a cell of the daily table is of."""
 
 
-def in_period(exchanges: ir.Table, period: Period, book: PriceBook) -> ir.Table:
+def in_period(exchanges: ir.Table, engine: Engine, period: Period, book: PriceBook) -> ir.Table:
     """The exchanges of the week and of the weeks ahead of it, one row each, with the columns the figures need.
 
     `week` is 0 for the reported week, -1 for the one before; `day` counts local days since 1970-01-01.
     """
-    at_s = exchanges.started_at.epoch_seconds().cast("float64").floor().cast("int64")
     start, end = int(period.history_start.timestamp()), int(period.end.timestamp())
-    rows = exchanges.mutate(at_s=at_s)
+    rows = exchanges.mutate(at_s=_whole(engine.microseconds(exchanges.started_at), 1_000_000))
     rows = rows.filter((rows.at_s >= start) & (rows.at_s < end))
     rows = rows.mutate(day=_local_day(rows.at_s, period), **_names(rows), **_flags(rows))
     rows = rows.mutate(
@@ -201,7 +200,7 @@ def _local_day(at_s: ir.IntegerValue, period: Period) -> ir.IntegerValue:
 
 
 def _whole(number: ir.NumericValue, divisor: int) -> ir.IntegerValue:
-    """Division rounded down, the same on every engine: the numbers are far below 2**53."""
+    """Division rounded down, the same on every engine: the numbers are below 2**53."""
     result: ir.IntegerValue = (number.cast("float64") / divisor).floor().cast("int64")
     return result
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from promptlint_report.document import Basis, Cell, Column, Figure, Section, Table, Unit
 from promptlint_report.figures.missed import Fault
 from promptlint_report.material import LAST, THIS, Material, Row
@@ -91,11 +93,15 @@ def _findings(material: Material) -> Table:
     return Table("findings", "Findings on the wire by rule", columns, tuple(rows))
 
 
+def _microseconds(moment: datetime) -> int:
+    return int(moment.timestamp()) * 1_000_000
+
+
 def _counts(material: Material, period: Period, week: int) -> dict[str, Row]:
     findings = material.findings
-    at_s = findings.started_at.epoch_seconds()
+    at_us = material.engine.microseconds(findings.started_at)
     starts, ends = period.bounds(week)
-    inside = findings.filter((at_s >= int(starts.timestamp())) & (at_s < int(ends.timestamp())))
+    inside = findings.filter((at_us >= _microseconds(starts)) & (at_us < _microseconds(ends)))
     # Counted as (exchange, rule, path): two sidecars that saw one exchange must not count it twice.
     once = inside.select("exchange_id", "rule", "path", "prompt_group").distinct()
     counted = once.group_by("rule").aggregate(n=once.count(), groups=once.prompt_group.nunique())

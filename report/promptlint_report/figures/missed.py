@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from promptlint_report.document import Basis, Column, Figure, Section, Strip, StripSegment, Table, Unit
+from promptlint_report.document import Advice, Basis, Column, Figure, Section, Strip, StripSegment, Table, Unit
 from promptlint_report.material import LAST, THIS, Material, Row
 from promptlint_report.requests import usd
 
@@ -34,21 +35,17 @@ def faults(material: Material) -> dict[int, list[Fault]]:
     sums = missed.group_by("week", "prompt_group", "rule").aggregate(
         requests=missed.missed_requests.sum(), tokens=missed.missed.sum(), cost=missed.cost_missed.sum()
     )
-    paths = _paths(material)
     found: dict[int, list[Fault]] = {THIS: [], LAST: []}
     for row in material.run(sums):
-        path = paths.get((row["week"], row["prompt_group"], row["rule"]), "")
-        fault = Fault(
-            row["prompt_group"], row["rule"] or UNNAMED, path, row["requests"], row["tokens"], usd(row["cost"])
-        )
+        fault = Fault(row["prompt_group"], row["rule"] or UNNAMED, "", row["requests"], row["tokens"], usd(row["cost"]))
         found[row["week"]].append(fault)
     for of_week in found.values():
         of_week.sort(key=lambda fault: (-(fault.usd or 0.0), -fault.tokens, fault.group, fault.rule))
-    return found
+    return {THIS: _with_paths(material, found[THIS]), LAST: found[LAST]}
 
 
-def build(material: Material, found: list[Fault]) -> Section:
-    """Source lines and diffs are added by `advice`, which knows the source."""
+def build(material: Material, found: list[Fault], advice: Mapping[tuple[str, str], Advice]) -> Section:
+    """`advice` holds the line to change by group and rule; it is empty when no source was given."""
     this, last, price = material.this, material.last, material.price_note
     figures = (
         Figure(
@@ -84,16 +81,32 @@ def build(material: Material, found: list[Fault]) -> Section:
         Column("prompt_group", "Prompt group", Unit.TEXT),
         Column("rule", "Rule", Unit.TEXT),
         Column("wire_path", "Place on the wire", Unit.TEXT),
+        Column("source_line", "Source line", Unit.TEXT),
         Column("missed_usd", "Missed", Unit.USD, Basis.ESTIMATED),
         Column("missed_tokens", "Missed tokens", Unit.TOKENS, Basis.ESTIMATED),
         Column("missed_requests", "Requests", Unit.REQUESTS, Basis.ESTIMATED),
     )
     rows = tuple(
-        (fault.group or "(none)", fault.rule, fault.path, fault.usd, fault.tokens, fault.requests) for fault in shown
+        (
+            fault.group or "(none)",
+            fault.rule,
+            fault.path,
+            _source(advice, fault),
+            fault.usd,
+            fault.tokens,
+            fault.requests,
+        )
+        for fault in shown
     )
     note = f"{len(rest)} smaller faults are not shown" if rest else ""
     table = Table("missed", "Missed savings by fault", columns, rows, note, price)
-    return Section("missed", "Missed savings", figures, (table,), strips=_strips(material, found))
+    told = tuple(advice[key] for fault in shown if (key := (fault.group, fault.rule)) in advice and advice[key].place)
+    return Section("missed", "Missed savings", figures, (table,), strips=_strips(material, found), advice=told)
+
+
+def _source(advice: Mapping[tuple[str, str], Advice], fault: Fault) -> str | None:
+    found = advice.get((fault.group, fault.rule))
+    return found.place or None if found else None
 
 
 def _unknown_note(row: Row) -> str:
@@ -101,16 +114,21 @@ def _unknown_note(row: Row) -> str:
     return f"not known for {unknown:,} requests" if unknown else ""
 
 
-def _paths(material: Material) -> dict[tuple[int, str, str], str]:
+def _with_paths(material: Material, found: list[Fault]) -> list[Fault]:
+    """The faults that will be shown get their place on the wire: the one with most of the missed tokens."""
+    shown, rest = found[: material.options.top], found[material.options.top :]
+    groups = sorted({fault.group for fault in shown})
+    if not groups:
+        return found
     rows = material.rows
-    missed = rows.filter((rows.week >= LAST) & rows.billed & (rows.missed > 0))
+    missed = rows.filter((rows.week == THIS) & rows.prompt_group.isin(groups) & rows.billed & (rows.missed > 0))
     missed = missed.mutate(path=missed.divergence_path.coalesce(""))
-    by_path = missed.group_by("week", "prompt_group", "rule", "path").aggregate(tokens=missed.missed.sum())
-    best: dict[tuple[int, str, str], tuple[int, str]] = {}
+    by_path = missed.group_by("prompt_group", "rule", "path").aggregate(tokens=missed.missed.sum())
+    best: dict[tuple[str, str], tuple[int, str]] = {}
     for row in material.run(by_path):
-        key = (row["week"], row["prompt_group"], row["rule"])
+        key = (row["prompt_group"], row["rule"] or UNNAMED)
         best[key] = max(best.get(key, (0, "")), (row["tokens"], row["path"]))
-    return {key: path for key, (_, path) in best.items()}
+    return [replace(fault, path=best.get((fault.group, fault.rule), (0, ""))[1]) for fault in shown] + rest
 
 
 def _strips(material: Material, found: list[Fault]) -> tuple[Strip, ...]:
