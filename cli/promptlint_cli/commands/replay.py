@@ -36,6 +36,7 @@ _FORMATS = ("jsonl", "har", "flows", "litellm", "langfuse", "openai-batch", "vll
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--format", "form", type=click.Choice(_FORMATS), help="Format of the files (default: recognised).")
 @click.option("--provider", help="Who serves, where host and path do not tell: vllm, sglang, llamacpp, anthropic …")
+@click.option("--capacity", help="Pool sizes for block traces, in tokens: 10k,100k,1M,infinite.")
 def command(
     files: tuple[Path, ...],
     isolated: bool,
@@ -44,17 +45,21 @@ def command(
     output_format: str,
     form: str | None,
     provider: str | None,
+    capacity: str | None,
 ) -> int:
     """Analyse recorded traffic: what a prefix cache could and did give back, and what stopped it.
 
     FILES are JSON lines (one request with `t`, `path`, `headers`, `request`, `usage`, `response` a line), HAR files,
-    mitmproxy flows, LiteLLM and Langfuse exports, OpenAI batch files or vLLM request logs.
+    mitmproxy flows, LiteLLM and Langfuse exports, OpenAI batch files or vLLM request logs; or block traces (`hash_ids`),
+    of which the hit rates by capacity and eviction policy are told.
     """
     from promptlint_proxy.analysis import AnalysisSettings
     from promptlint_proxy.replay.run import read_all, replay
     from promptlint_rules.base import Severity
 
     del isolated
+    if _tell_block_traces(files, capacity, output_format):
+        return exit_status.CLEAN
     exchanges, unreadable, _ = read_all(files, form, provider)
     for entry in unreadable:
         click.echo(f"promptlint: {entry.place}: {entry.sentence}", err=True)
@@ -62,6 +67,23 @@ def command(
     _tell(result, Severity(min_severity), output_format)
     shown = any(f.severity.rank <= Severity(min_severity).rank for f in result.findings)
     return exit_status.FINDINGS if shown else exit_status.CLEAN
+
+
+def _tell_block_traces(files: tuple[Path, ...], capacity: str | None, output_format: str) -> bool:
+    """Tell the hit tables when the files are block traces; False when they are other recordings."""
+    from promptlint_core.errors import PromptlintError
+    from promptlint_proxy.replay import block_traces
+
+    traces = [path for path in files if block_traces.is_block_trace(path)]
+    if not traces:
+        return False
+    if len(traces) < len(files):
+        raise PromptlintError(f"{traces[0]} is a block trace and others are not: replay them apart")
+    capacities = block_traces.parse_capacities(capacity) if capacity else None
+    render = block_traces.render_json if output_format == "json" else block_traces.render_text
+    for path in traces:
+        click.echo(render(block_traces.hit_tables(path, capacities)))
+    return True
 
 
 def _tell(result: ReplayResult, least: object, output_format: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import heapq
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -235,6 +236,29 @@ def hit_tables(
     rows = tuple(replay(requests, capacity, policy, block_tokens) for capacity in blocks for policy in policies)
     distinct = len({block for request in requests for block in request.blocks})
     return HitTables(path.name, len(requests), distinct, block_tokens, rows)
+
+
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+
+
+def parse_capacities(text: str) -> list[int | None]:
+    """Pool sizes in tokens: `10k,100k,1M`, `infinite`. Raises PromptlintError for anything else.
+
+    >>> parse_capacities("10k, infinite")
+    [10000, None]
+    """
+    found: list[int | None] = []
+    for part in text.split(","):
+        word = part.strip().lower()
+        if word in ("infinite", "inf"):
+            found.append(None)
+            continue
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)", word)
+        tokens = int(float(match[1]) * _UNITS[match[2]]) if match else 0
+        if tokens < 1:
+            raise PromptlintError(f"{part.strip()!r} is no capacity in tokens: write 10k, 1M or infinite")
+        found.append(tokens)
+    return found
 
 
 def _blocks(tokens: int | None, block_tokens: int) -> int | None:

@@ -23,6 +23,7 @@ _TOGETHER = ("link", "exchange_s")
 _PULL = 0.02
 """Weight of one squared e-fold away from a default, against mean squared relative errors."""
 _SMALLEST_TTFT_S = 0.05
+_TOLERANCE = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Fit:
 
 
 def calibrate(
-    workload: Workload, deployment: Deployment, *, share: float = FIRST_SHARE, runs: int = 160, in_engine: bool = True
+    workload: Workload, deployment: Deployment, *, share: float = FIRST_SHARE, runs: int = 90, in_engine: bool = True
 ) -> Fit:
     """Fit to the first `share` of the measured requests.
 
@@ -76,7 +77,7 @@ def calibrate(
 
     zero = [0.0] * len(names)
     before = error(zero)
-    best, used = nelder_mead(loss, zero, step=0.15, runs=runs)
+    best, used = nelder_mead(loss, zero, step=0.15, runs=runs, tolerance=_TOLERANCE)
     return Fit(efficiency(best), count, math.sqrt(before), math.sqrt(error(best)), used + 2)
 
 
@@ -94,9 +95,14 @@ def mean_square_error(simulated: Sequence[Measured], measured: Sequence[Measured
 
 
 def nelder_mead(
-    function: Callable[[Sequence[float]], float], start: Sequence[float], *, step: float, runs: int
+    function: Callable[[Sequence[float]], float],
+    start: Sequence[float],
+    *,
+    step: float,
+    runs: int,
+    tolerance: float = 0,
 ) -> tuple[list[float], int]:
-    """Minimise without derivatives; returns the best point and the evaluations used.
+    """Minimise without derivatives until the values differ by a share of `tolerance`; returns point and evaluations.
 
     >>> best, _ = nelder_mead(lambda p: (p[0] - 1) ** 2 + (p[1] + 2) ** 2, [0.0, 0.0], step=0.5, runs=200)
     >>> [round(x, 3) for x in best]
@@ -105,7 +111,7 @@ def nelder_mead(
     points = [list(start)] + [[x + step * (i == j) for j, x in enumerate(start)] for i in range(len(start))]
     simplex = sorted((function(point), point) for point in points)
     used = len(points)
-    while used < runs and simplex[-1][0] - simplex[0][0] > 1e-9:
+    while used < runs and simplex[-1][0] - simplex[0][0] > tolerance * simplex[0][0]:
         worst = simplex[-1][1]
         centre = [sum(point[j] for _, point in simplex[:-1]) / len(start) for j in range(len(start))]
 

@@ -80,7 +80,8 @@ class Step:
     decode_only: bool
     blocked: bool
     """Requests wait that this state cannot admit."""
-    preempted: bool
+    unsettled: bool
+    """Somebody was preempted, or blocks were given back: the next step may admit what this one could not."""
 
 
 class Scheduler:
@@ -152,6 +153,7 @@ class Scheduler:
             self._leaving = []
             if not step.scheduled:
                 step = self._fill(now)
+            step.unsettled = True
         for sequence in self._staged:
             self._queue(sequence)
         self._staged = []
@@ -166,8 +168,14 @@ class Scheduler:
         scheduled: list[tuple[Sequence, int]] = []
         preempted = False
         index = 0
+        last = self.settings.block_size - 1
         while index < len(self.running) and budget > 0:
             sequence = self.running[index]
+            if sequence.tokens - sequence.computed == 1 and 0 < sequence.computed % (last + 1) < last:
+                scheduled.append((sequence, 1))  # inside its last block: nothing to allocate or to enter
+                budget -= 1
+                index += 1
+                continue
             new = self._chunk(sequence.tokens - sequence.computed, budget)
             while not self._allocate(sequence, sequence.computed + new):
                 preempted = True
@@ -189,7 +197,7 @@ class Scheduler:
         blocked = False
         if not preempted:
             blocked = self._admit(scheduled, budget, now)
-        return self._step(scheduled, blocked=blocked, preempted=preempted)
+        return self._step(scheduled, blocked=blocked, unsettled=preempted)
 
     def _chunk(self, remaining: int, budget: int) -> int:
         limit = self.settings.long_prefill_token_threshold
@@ -293,7 +301,7 @@ class Scheduler:
         self.query_tokens += sequence.job.prompt_tokens
         self.hit_tokens += hit_tokens
 
-    def _step(self, scheduled: list[tuple[Sequence, int]], *, blocked: bool, preempted: bool) -> Step:
+    def _step(self, scheduled: list[tuple[Sequence, int]], *, blocked: bool, unsettled: bool) -> Step:
         tokens = sampled = context = window_context = 0
         pairs = window_pairs = 0.0
         window = self._window
@@ -310,7 +318,7 @@ class Scheduler:
                 pairs += whole
                 window_pairs += min(whole, float(new * window))
         batch = Batch(tokens, len(scheduled), sampled, pairs, window_pairs, context, window_context)
-        return Step(scheduled, batch, decode_only, blocked, preempted)
+        return Step(scheduled, batch, decode_only, blocked, unsettled)
 
     def complete(self, step: Step, now: float) -> list[Sequence]:
         """The step is computed: positions move on, sequences at their end sample a token; returns finished ones."""
@@ -340,7 +348,7 @@ class Scheduler:
 
         Valid while nobody arrives. 0 when the next step must be scheduled anew.
         """
-        if not step.decode_only or step.preempted or not self.running or self._leaving or self._staged:
+        if not step.decode_only or step.unsettled or not self.running or self._leaving or self._staged:
             return 0
         if self.waiting and not step.blocked:
             return 0

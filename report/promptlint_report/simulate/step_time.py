@@ -1,6 +1,6 @@
 """How long one engine step takes: a roofline over its matrix products, attention, memory reads and fixed costs.
 
-step = overhead + per-request cost × requests
+step = overhead + per-request cost × requests + launches per layer of a step with a prefill
      + max(linear FLOPs ÷ (peak × efficiency), weight bytes ÷ (bandwidth × efficiency))
      + prefill attention FLOPs ÷ (peak × efficiency) + KV bytes read ÷ (bandwidth × efficiency)
      + routed experts: weight bytes ÷ (bandwidth × efficiency) + FLOPs ÷ (peak × efficiency)
@@ -42,6 +42,8 @@ class Efficiency:
     """Of the dense peak, in the small matrix products of routed experts."""
     link: float = 0.4
     """Of the link's rate, in collectives."""
+    mixed_layer_s: float = 6e-5
+    """Per layer in a step that holds a prefill: attention is launched outside of the CUDA graph then."""
 
 
 WORKSTATION = Efficiency(0.92, 0.90, 0.75, 0.35, 1.5e-3, 2.5e-5, 3.0e-5)
@@ -106,6 +108,8 @@ class StepTimer:
         slowest = max(self._rank_s(batch) for batch in busy)
         longest = max(batch.tokens for batch in busy)
         time = own.overhead_s + slowest + self._routed_s(longest, sum(batch.tokens for batch in busy))
+        if any(batch.prefill_pairs for batch in busy):
+            time += own.mixed_layer_s * self.cost.layers
         if self.tp > 1 or len(batches) > 1:
             time += self._exchange_s(longest)
         return time

@@ -1,4 +1,4 @@
-"""Readers of request traces: Mooncake, Azure, Vidur, LLMServingSim; plain or gzip."""
+"""Readers of request traces: Mooncake, Bailian, Azure, Vidur, LLMServingSim; plain or gzip."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from promptlint_core.errors import PromptlintError
 from promptlint_core.prefix_caches.block_hashes import chain
 from promptlint_report.simulate.workload import Job, Measured, Workload, in_arrival_order
 
-MOONCAKE_BLOCK_TOKENS = 512
+_BLOCK_SIZES = (512, 256, 128, 64, 32, 16)
 
 
 def open_text(path: Path) -> TextIO:
@@ -46,7 +46,7 @@ def read_trace(path: Path, *, block_size: int = 16, rate_per_s: float | None = N
         except ValueError as error:
             raise PromptlintError(f"{path}: the first line is not JSON: {error}") from error
         if "hash_ids" in row:
-            return _read_mooncake(path)
+            return _read_blocks(path, row)
         if "input_toks" in row:
             return _read_serving(path, block_size)
     elif "ContextTokens" in first:
@@ -54,8 +54,8 @@ def read_trace(path: Path, *, block_size: int = 16, rate_per_s: float | None = N
     elif "num_prefill_tokens" in first:
         return _read_vidur(path, rate_per_s)
     raise PromptlintError(
-        f"{path} is no trace that is known: JSON lines with hash_ids (Mooncake) or input_toks (LLMServingSim), "
-        "CSV with ContextTokens (Azure) or num_prefill_tokens (Vidur)"
+        f"{path} is no trace that is known: JSON lines with hash_ids (Mooncake, Bailian) or input_toks "
+        "(LLMServingSim), CSV with ContextTokens (Azure) or num_prefill_tokens (Vidur)"
     )
 
 
@@ -87,13 +87,35 @@ def _jobs(path: Path, rows: Iterator[tuple[int, Any]], read: Callable[[int, Any]
     return in_arrival_order(jobs)
 
 
-def _read_mooncake(path: Path) -> Workload:
-    def read(index: int, row: dict[str, Any]) -> Job:
-        prompt = int(row["input_length"])
-        hashes = tuple(row["hash_ids"][: prompt // MOONCAKE_BLOCK_TOKENS])  # the last one is a partial block
-        return Job(index, row["timestamp"] / 1000.0, prompt, int(row["output_length"]), hashes)
+def _read_blocks(path: Path, first: dict[str, Any]) -> Workload:
+    """Mooncake (times in milliseconds) and Bailian (`chat_id`, times in seconds); ids of full blocks count.
 
-    return Workload(path.name, _jobs(path, _json_rows(path), read), MOONCAKE_BLOCK_TOKENS, has_hashes=True)
+    `block_size` in a line says what an id stands for, and that ids go on over the output; otherwise the first line
+    that fits only one size tells it.
+    """
+    per_second = 1.0 if "chat_id" in first else 1000.0
+    stated = first.get("block_size")
+    size = int(stated) if stated else _block_size_of(path)
+
+    def read(index: int, row: dict[str, Any]) -> Job:
+        prompt, output = int(row["input_length"]), int(row["output_length"])
+        full = ((prompt + output) if stated else prompt) // size  # the last id of a prompt is a partial block
+        return Job(index, row["timestamp"] / per_second, prompt, output, tuple(row["hash_ids"][:full]))
+
+    return Workload(path.name, _jobs(path, _json_rows(path), read), size, has_hashes=True)
+
+
+def _block_size_of(path: Path) -> int:
+    fitting = list(_BLOCK_SIZES)
+    for _, row in _json_rows(path):
+        length, ids = row.get("input_length"), row.get("hash_ids")
+        if isinstance(length, int) and isinstance(ids, list):
+            fitting = [size for size in fitting if -(-length // size) == len(ids)]
+        if len(fitting) == 1:
+            return fitting[0]
+        if not fitting:
+            break
+    raise PromptlintError(f"{path}: it cannot be told how many tokens a hash id stands for")
 
 
 def _read_azure(path: Path) -> Workload:
