@@ -52,13 +52,30 @@ def of_pair(
     )
 
 
+_ALWAYS_CHANGING = frozenset({Kind.CLOCK, Kind.FRAMEWORK_CLOCK, Kind.ATTRIBUTION})
+_SETTLED_PAIRS = 2
+
+
+def changed_once(traffic: Traffic, pair: Pair) -> bool:
+    """Whether the head was the same in several comparisons before this one: a release, a restart, another setting.
+
+    A clock to the minute looks like that too and is not asked.
+    """
+    if pair.kind in _ALWAYS_CHANGING:
+        return False
+    past = traffic.line_pairs if pair.relation is Relation.LINE else traffic.group_pairs
+    earlier = [p for p in past if p.relation is pair.relation and p.later.index < pair.later.index]
+    same = [p for p in earlier if p.comparison.divergence is None or p.comparison.divergence.part is Part.MESSAGES]
+    return len(same) >= _SETTLED_PAIRS and len(same) == len(earlier)
+
+
 def leading(traffic: Traffic, *kinds: Kind) -> Iterator[Pair]:
     """Comparisons whose first difference is of one of these kinds and stands ahead of enough text that stayed."""
     for pair in traffic.of_kind(*kinds):
         first = pair.first
         in_message = first is not None and first.part is Part.MESSAGES
         least = MIN_BEHIND_IN_MESSAGE_TOKENS if in_message else MIN_BEHIND_TOKENS
-        if pair.behind_tokens >= least:
+        if pair.behind_tokens >= least and not changed_once(traffic, pair):
             yield pair
 
 

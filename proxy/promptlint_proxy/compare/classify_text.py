@@ -21,6 +21,7 @@ _ITEM_BORDER = re.compile(r"[,;|:\n]| and | or |\.(?:\s|$)")
 _APART_CHARS = 200
 """A typed value this far ahead of the next difference is a difference of its own."""
 _TEMPORARY = re.compile(r"\btmp[\w.-]{6,}")
+_WORD = re.compile(r"[^\W\d_]+[.,;:!]?")
 _BLOCK_CHARS = 300
 _NAME_CHARS = 60
 _LEAST_ITEMS = 2
@@ -101,6 +102,8 @@ def _by_shape(old: str, new: str, relation: Relation) -> Kind:
         return Kind.RETRIEVAL if min(len(old), len(new)) > _BLOCK_CHARS else Kind.STATE
     if longest > _BLOCK_CHARS:
         return Kind.RETRIEVAL
+    if all(_WORD.fullmatch(text.strip()) for text in (old, new)):
+        return Kind.UNKNOWN  # one word for another: two agents, two languages, or a user; nothing tells which
     names = all(_is_name(text) for text in (old, new))
     return Kind.IDENTITY if longest <= _NAME_CHARS and names else Kind.TASK
 

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from promptlint_core.exchange import Request, WireMarker
+from promptlint_core.exchange import Request
 from promptlint_core.prompt import Part
 from promptlint_proxy.compare.align import Head
 from promptlint_proxy.compare.policy import is_self_hosted, policy_of
+from promptlint_rules.caching.lookback import chars_until, found
 from promptlint_rules.traffic import Policy, Seen
 
 _WHOLE_KEY = ("speed",)
 """Anthropic: a change loses system and messages, the tools stay (the vendor's invalidation table)."""
 _ROUNDING = 0.02
 """Token counts by share of characters are this exact; a prompt this close to the minimum counts as reaching it."""
-
-
-def block_of(request: Request, piece: int) -> int:
-    """Content block of a piece, counted over the whole prompt; the last one before it where it is no block."""
-    for index in range(min(piece, len(request.pieces) - 1), -1, -1):
-        block = request.pieces[index].block
-        if block is not None:
-            return block
-    return -1
-
-
-def found_marker(earlier: Request, later: Request, head: Head, policy: Policy) -> WireMarker | None:
-    """The longest marked end of the earlier request that a look-up from the later one's markers finds."""
-    looked_up = [block_of(later, marker.piece) for marker in later.markers]
-    best: WireMarker | None = None
-    for marker in earlier.markers:
-        if marker.piece >= head.pieces:
-            continue
-        block = block_of(earlier, marker.piece)
-        if any(0 <= other - block <= policy.lookback for other in looked_up) and (
-            best is None or marker.piece > best.piece
-        ):
-            best = marker
-    return best
 
 
 def reusable_chars(earlier: Seen, later: Seen, head: Head) -> int | None:
@@ -54,10 +31,10 @@ def reusable_chars(earlier: Seen, later: Seen, head: Head) -> int | None:
     life_s = policy.life_s
     if policy.explicit:
         lost = _lost_parts(old, new)
-        marker = found_marker(_kept(old, lost), new, head, policy)
+        marker = found(_kept(old, lost), new, head.pieces, policy.lookback)
         if marker is None:
             return 0
-        chars = sum(len(piece.text) for piece in new.pieces[: marker.piece + 1])
+        chars = chars_until(new, marker)
         life_s = float(marker.life_s)
     else:
         chars = head.chars
@@ -78,9 +55,10 @@ def _never_written(earlier: Seen, later: Seen, policy: Policy) -> bool:
         return True
     if new.provider == "mistral" and new.routing_key is None:
         return True
-    if new.provider == "openrouter" and _moved(earlier.response.served_by, later.response.served_by):
+    if _moved(earlier.response.served_by, later.response.served_by):
         return True
-    del policy
+    if policy.breakpoints_only and old.routing_key != new.routing_key:
+        return True  # from GPT-5.6 on the key separates entries; before it only routes
     return earlier.begun_at is not None and later.at < earlier.begun_at
 
 
