@@ -101,6 +101,8 @@ class _Finder:
     def _add_folder(self, folder: Path) -> None:
         base = self.root if folder.is_relative_to(self.root) and not self._is_excluded(folder) else folder
         ignores = GitIgnores.above(folder) if self.config.respect_gitignore else GitIgnores()
+        if ignores.match(str(folder), folder=True):
+            ignores = GitIgnores()  # the user named a folder that git ignores, so what lies in it is wanted
         for path, relative in self._walk(str(folder), f"{base.as_posix().rstrip('/')}/", ignores):
             self._add_file(Path(path), explicit=False, relative=relative)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from promptlint_core.cadence import Evidence
 from promptlint_core.prompt import Place
@@ -23,7 +24,8 @@ class Suppressions:
 
     def __init__(self, by_path: Mapping[str, tuple[Suppression, ...]]) -> None:
         self._by_path = by_path
-        self._used: set[tuple[str, Suppression]] = set()
+        self._used: set[tuple[str, Suppression, str]] = set()
+        """Comments with the word of theirs that silenced something; `""` for a comment without words."""
         self.suppressed = 0
 
     def apply(self, findings: Iterable[Reported]) -> list[Reported]:
@@ -38,17 +40,17 @@ class Suppressions:
                 kept.append(finding)
         return kept
 
-    def _covering(self, finding: Reported) -> Iterator[tuple[str, Suppression]]:
+    def _covering(self, finding: Reported) -> Iterator[tuple[str, Suppression, str]]:
         places = {(finding.path, line) for line in range(finding.line, max(finding.end_line, finding.line) + 1)}
         places |= {(step.path, step.line) for step in finding.flow}
         if finding.prompt:
             places.add((finding.prompt.path, finding.prompt.line))
         for path in {path for path, _ in places}:
             for suppression in self._by_path.get(path, ()):
-                if suppression.verb not in VERBS or not _names(suppression, finding.rule):
+                if suppression.verb not in VERBS:
                     continue
                 if any(suppression.covers(line) for where, line in places if where == path):
-                    yield path, suppression
+                    yield from ((path, suppression, word) for word in _naming(suppression, finding.rule))
 
     def complaints(self, selected: frozenset[str]) -> Iterator[Reported]:
         """Unknown names, and comments that silenced nothing although their rules ran."""
@@ -56,15 +58,15 @@ class Suppressions:
             for suppression in suppressions:
                 unknown = list(_unknown(path, suppression))
                 yield from unknown
-                if unknown or (path, suppression) in self._used:
-                    continue
-                named = frozenset().union(*map(matched, suppression.words)) if suppression.words else selected
-                if named <= selected:
-                    yield _unused(path, suppression)
+                words = suppression.words or ("",)
+                unused = [word for word in words if (path, suppression, word) not in self._used]
+                if unused and not unknown and all(matched(word) <= selected for word in unused):
+                    yield _unused(path, suppression, unused)
 
 
-def _names(suppression: Suppression, rule: str) -> bool:
-    return not suppression.words or any(rule in matched(word) for word in suppression.words)
+def _naming(suppression: Suppression, rule: str) -> Iterator[str]:
+    """The words of a comment that name the rule."""
+    return (word for word in suppression.words or ("",) if not word or rule in matched(word))
 
 
 def _unknown(path: str, suppression: Suppression) -> Iterator[Reported]:
@@ -79,17 +81,19 @@ def _unknown(path: str, suppression: Suppression) -> Iterator[Reported]:
             yield _complaint(UnknownSuppression, path, suppression, f"`{word}` names no rule", nearest_rule(word))
 
 
-def _unused(path: str, suppression: Suppression) -> Reported:
-    what = ", ".join(suppression.words) or "any rule"
-    return _complaint(UnusedSuppression, path, suppression, f"nothing to ignore here: no finding of {what}", None)
+def _unused(path: str, suppression: Suppression, unused: list[str]) -> Reported:
+    what = ", ".join(unused) or "any rule"
+    told = _complaint(UnusedSuppression, path, suppression, f"nothing to ignore here: no finding of {what}", None)
+    if len(unused) < len(suppression.words):
+        return told  # the rest of the comment is of use
+    place = Place(path, suppression.line, suppression.column, suppression.line, suppression.end_column)
+    whole_line = Place(path, suppression.line, 1, suppression.line + 1, 1)
+    edit = Edit(whole_line if suppression.alone else place, "")
+    return replace(told, fix=Fix(safe=True, edits=(edit,), note="remove the comment"))
 
 
 def _complaint(rule: type[Rule], path: str, suppression: Suppression, message: str, offer: str | None) -> Reported:
     place = Place(path, suppression.line, suppression.column, suppression.line, suppression.end_column)
-    fix = None
-    if rule is UnusedSuppression:
-        whole_line = Place(path, suppression.line, 1, suppression.line + 1, 1)
-        fix = Fix(safe=True, edits=(Edit(whole_line if suppression.alone else place, ""),), note="remove the comment")
     finding = Finding(
         rule.id,
         rule.name,
@@ -98,6 +102,5 @@ def _complaint(rule: type[Rule], path: str, suppression: Suppression, message: s
         message + (f"; did you mean {offer}?" if offer else ""),
         place,
         expression=f"{suppression.verb}[{', '.join(suppression.words)}]",
-        fix=fix,
     )
     return from_finding(finding)

@@ -73,6 +73,14 @@ def test_an_excluded_folder_that_the_user_names_is_walked(folder: Path) -> None:
     assert found(folder, None, "node_modules/lib") == ["node_modules/lib/a.py"]
 
 
+def test_an_ignored_folder_that_the_user_names_is_walked(folder: Path) -> None:
+    (folder / ".gitignore").write_text("out/\n")
+    write(folder, "out/deep/a.py")
+
+    assert found(folder) == []
+    assert found(folder, None, "out") == found(folder, None, "out/deep") == ["out/deep/a.py"]
+
+
 def test_a_file_is_found_once_however_often_it_is_named(folder: Path) -> None:
     write(folder, "a.py")
 

@@ -101,6 +101,16 @@ def test_useless_comments_are_told(text: str, rule: str, message: str) -> None:
     assert message in told.message
 
 
+def test_a_single_word_of_a_comment_that_silences_nothing_is_told_without_a_fix() -> None:
+    found = find_suppressions("x = now()  # promptlint: ignore[KV101, KV104]", Kind.PYTHON)
+    suppressions = Suppressions({"a.py": found})
+    suppressions.apply([finding()])
+
+    [told] = suppressions.complaints(RAN)
+
+    assert (told.rule, told.message, told.fix) == ("KV902", "nothing to ignore here: no finding of KV104", None)
+
+
 def test_a_comment_of_use_or_of_a_rule_that_did_not_run_is_not_complained_of() -> None:
     text = "x = now()  # promptlint: ignore[KV101]\ny = 1  # promptlint: ignore[KV501]"
     suppressions = Suppressions({"a.py": find_suppressions(text, Kind.PYTHON)})
