@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -111,10 +111,13 @@ def prompt_body(size_bytes: int, number: int) -> bytes:
     return json.dumps({"model": "m", "stream": True, "max_tokens": 50, "messages": messages}).encode()
 
 
-async def _one_client(port: int, numbers: Iterator[int], size_bytes: int, load: list[tuple[float, int]]) -> None:
+Body = Callable[[int], bytes]
+
+
+async def _one_client(port: int, numbers: Iterator[int], body_of: Body, load: list[tuple[float, int]]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
     for number in numbers:
-        body = prompt_body(size_bytes, number)
+        body = body_of(number)
         head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
         began_s = time.perf_counter()
         writer.write(head.encode() + body)
@@ -130,18 +133,38 @@ async def _one_client(port: int, numbers: Iterator[int], size_bytes: int, load: 
     writer.close()
 
 
-async def _generate(port: int, requests: int, clients: int, size_bytes: int) -> Load:
-    numbers = iter(range(requests))
+async def _generate(port: int, requests: range, clients: int, body_of: Body) -> Load:
+    numbers = iter(requests)
     results: list[tuple[float, int]] = []
     began_s = time.perf_counter()
-    await asyncio.gather(*(_one_client(port, numbers, size_bytes, results) for _ in range(clients)))
+    await asyncio.gather(*(_one_client(port, numbers, body_of, results) for _ in range(clients)))
     seconds = time.perf_counter() - began_s
     return Load(len(results), seconds, [first for first, _ in results], sum(events for _, events in results))
 
 
-def generate(port: int, requests: int, clients: int = 16, size_bytes: int = 2000) -> Load:
+def generate(
+    port: int, requests: int | range, clients: int = 16, size_bytes: int = 2000, body_of: Body | None = None
+) -> Load:
     """Send requests over keep-alive connections and read every answer to its end."""
-    return asyncio.run(_generate(port, requests, clients, size_bytes))
+    numbers = range(requests) if isinstance(requests, int) else requests
+    return asyncio.run(_generate(port, numbers, clients, body_of or (lambda number: prompt_body(size_bytes, number))))
+
+
+def cpu_s(process_id: int) -> float:
+    """Processor time of a process so far."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(process_id: int) -> float:
+    """Memory of a process now."""
+    return int(Path(f"/proc/{process_id}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def child_of(process_id: int) -> int:
+    """The process that a process has started: the proxy's analysis."""
+    tasks = Path(f"/proc/{process_id}/task").glob("*/children")
+    return next(int(child) for task in tasks for child in task.read_text().split())
 
 
 def free_port() -> int:

@@ -17,7 +17,7 @@ with warnings.catch_warnings():
     del mitmproxy
 
 from promptlint_proxy.analyst_process import AnalystProcess
-from promptlint_proxy.capture import Finished, Gone, Message, Started
+from promptlint_proxy.capture import Finished, Gone, Message, Pulse, Started
 from promptlint_proxy.master import Sidecar
 from promptlint_proxy.settings import ProxySettings
 from promptlint_proxy.simulated.wire import HttpReply, HttpRequest, WireServer
@@ -33,6 +33,8 @@ class Collecting(AnalystProcess):
         self.metrics_address = ""
 
     def start(self) -> None: ...
+
+    def beat(self, pulse: Pulse) -> None: ...
 
     def send(self, messages: Sequence[Message]) -> None:
         self.messages += messages

@@ -6,6 +6,8 @@ import logging
 import threading
 import time
 from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_OPEN = 50_000
+READER_TURN_S = 0.001
 
 
 @dataclass(slots=True)
@@ -96,6 +99,7 @@ class Analyst:
         key = hash_key(settings)
         self._settings = settings
         self._lock = threading.RLock()
+        self._readers = 0
         self._providers = provider_of(settings.provider)
         self._memory: KvInFlight | None = kv_in_flight(settings)
         self._encoder = PieceEncoder(tokens.encode)
@@ -124,11 +128,28 @@ class Analyst:
 
     def take(self, message: capture.Message) -> None:
         """One message of the hot path."""
+        if self._readers:
+            time.sleep(READER_TURN_S)
         with self._lock:
             try:
                 self._take(message)
             except Exception as error:
                 self.failures.add(type(message).__name__.lower(), error)
+
+    def hear(self, pulse: capture.Pulse) -> None:
+        """The proxy is alive. Takes no lock: it must not wait for an analysis that lags behind."""
+        self.status.beat(pulse)
+        self.metrics.set_proxy(pulse)
+
+    @contextmanager
+    def figures(self) -> Iterator[None]:
+        """For readers of figures: an analysis that is never idle lets them in between two messages."""
+        self._readers += 1
+        try:
+            with self._lock:
+                yield
+        finally:
+            self._readers -= 1
 
     def tick(self) -> None:
         """Twice a second: what waited goes on, records are committed."""
@@ -162,10 +183,6 @@ class Analyst:
         if self._exporter is not None:
             self._exporter.close()
 
-    @property
-    def lock(self) -> threading.RLock:
-        return self._lock
-
     def _take(self, message: capture.Message) -> None:
         match message:
             case capture.Started():
@@ -174,9 +191,6 @@ class Analyst:
                 self._finish(message)
             case capture.Gone():
                 self._forget(message.id)
-            case capture.Pulse():
-                self.status.beat(message)
-                self.metrics.set_proxy(message)
 
     def _start(self, started: capture.Started) -> None:
         read = read_started(started, self._providers)

@@ -1,7 +1,7 @@
 """The analysis as a process of its own, at lower priority: it can neither slow the hot path nor take it down.
 
 The proxy writes messages to its standard input; the end of that pipe, however the proxy ends, is the order to write
-everything down and leave.
+everything down and leave. Pulses have a pipe of their own: a proxy whose analysis lags behind is no sick proxy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, cast
 
 from promptlint_core.errors import PromptlintError
-from promptlint_proxy.capture import Message
+from promptlint_proxy.capture import Message, Pulse
 
 if TYPE_CHECKING:
     from promptlint_proxy.analyst import Analyst
@@ -43,11 +43,19 @@ class AnalystProcess:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self._died_at_s = 0.0
+        self._pulses: int | None = None
 
     def start(self) -> None:
         """Start and wait until it can take messages. Raises PromptlintError with its reason when it cannot."""
-        command = [sys.executable, "-m", "promptlint_proxy.analyst_process"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        command = [sys.executable, "-m", "promptlint_proxy.analyst_process", str(reading)]
+        self._process = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[reading]
+        )
+        os.close(reading)
+        self._close_pulses()
+        self._pulses = writing
         settings = self._settings
         with contextlib.suppress(BrokenPipeError):
             self._write(settings)
@@ -64,8 +72,15 @@ class AnalystProcess:
             self._restart()
         self._write(list(messages))
 
+    def beat(self, pulse: Pulse) -> None:
+        """Hand over a pulse past all that waits; never blocks, and a lost one is made up for by the next."""
+        if self._pulses is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._pulses, pickle.dumps(pulse, protocol=5))
+
     def close(self, timeout_s: float = 15.0) -> None:
         """Let it write everything down and leave."""
+        self._close_pulses()
         if self._process is None:
             return
         assert self._process.stdin is not None
@@ -78,6 +93,11 @@ class AnalystProcess:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+    def _close_pulses(self) -> None:
+        if self._pulses is not None:
+            os.close(self._pulses)
+            self._pulses = None
 
     def _write(self, document: object) -> None:
         assert self._process is not None
@@ -118,6 +138,7 @@ def main() -> int:
     ticking = threading.Event()
     ticker = threading.Thread(target=_tick, args=(analyst, ticking), daemon=True)
     ticker.start()
+    threading.Thread(target=_hear, args=(analyst, int(sys.argv[1])), daemon=True).start()
     try:
         while True:
             for message in pickle.load(pipe):  # noqa: S301
@@ -129,6 +150,12 @@ def main() -> int:
         ticker.join(2)
         analyst.close()
     return 0
+
+
+def _hear(analyst: Analyst, descriptor: int) -> None:
+    with os.fdopen(descriptor, "rb") as pipe, contextlib.suppress(EOFError, pickle.UnpicklingError):
+        while True:
+            analyst.hear(pickle.load(pipe))  # noqa: S301
 
 
 def _tick(analyst: Analyst, stopped: threading.Event) -> None:

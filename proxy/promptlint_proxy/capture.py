@@ -1,7 +1,8 @@
 """What the hot path hands over: the bytes of an exchange with the times they came, and nothing parsed.
 
-These are the messages from the proxy to the analysis, in the order they happen: `Started`, then `Finished` or `Gone`;
-`Pulse` once a second. No type of mitmproxy is in them, so that another front can sit on the analysis.
+These are the messages from the proxy to the analysis, in the order they happen: `Started`, then `Finished` or `Gone`.
+`Pulse` goes a way of its own once a second, past all that waits. No type of mitmproxy is in them, so that another front
+can sit on the analysis.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class Pulse:
     actions: dict[str, int] = field(default_factory=dict)
 
 
-Message = Started | Finished | Gone | Pulse
+Message = Started | Finished | Gone
 
 
 class ChunkLog:

@@ -89,18 +89,18 @@ class _Handler(BaseHTTPRequestHandler):
         page = self.path.partition("?")[0]
         analyst = self.analyst
         if page == "/metrics":
-            with analyst.lock:
+            with analyst.figures():
                 body = analyst.metrics.exposition()
             self._send(200, "text/plain; version=0.0.4; charset=utf-8", body)
         elif page == "/healthz":
             status, document = analyst.status.health()
             self._send_json(status, document)
         elif page == "/findings":
-            with analyst.lock:
+            with analyst.figures():
                 findings = [document_of(finding) for finding in analyst.analysis.findings()]
             self._send_json(200, {"version": 1, "findings": findings})
         elif page == "/overview":
-            with analyst.lock:
+            with analyst.figures():
                 document = analyst.overview.document(analyst.status.health()[1])
             self._send_json(200, document)
         else:

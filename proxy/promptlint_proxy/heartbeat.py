@@ -1,4 +1,4 @@
-"""Tells the analysis once a second, from the event loop itself, that the proxy is alive, and what it counted."""
+"""Tells the metrics port once a second, from the event loop itself, that the proxy is alive, and what it counted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from promptlint_proxy.capture import Pulse
 
 if TYPE_CHECKING:
     from promptlint_proxy.addon import PromptlintAddon
+    from promptlint_proxy.analyst_process import AnalystProcess
     from promptlint_proxy.worker import Worker
 
 PULSE_S = 1.0
-MOST_WAITING = 1000
-"""With so many messages waiting a pulse is one too many; the next one says the same."""
 
 
 def pulse_of(addon: PromptlintAddon, worker: Worker) -> Pulse:
@@ -29,9 +28,8 @@ def pulse_of(addon: PromptlintAddon, worker: Worker) -> Pulse:
     )
 
 
-async def beat(addon: PromptlintAddon, worker: Worker) -> None:
+async def beat(addon: PromptlintAddon, worker: Worker, analyst: AnalystProcess) -> None:
     """Runs until it is cancelled."""
     while True:
-        if worker.depth < MOST_WAITING:
-            worker.offer(pulse_of(addon, worker), always=True)
+        analyst.beat(pulse_of(addon, worker))
         await asyncio.sleep(PULSE_S)

@@ -92,7 +92,7 @@ class Sidecar(master.Master):
             if instance.last_exception is not None:
                 raise PromptlintError(f"cannot listen on {self._settings.listen}: {instance.last_exception}")
         self.worker.start()
-        self._pulses = asyncio.create_task(beat(self.addon, self.worker))
+        self._pulses = asyncio.create_task(beat(self.addon, self.worker, self.analyst))
 
     async def done(self) -> None:
         if self._pulses is not None:

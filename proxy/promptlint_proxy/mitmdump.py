@@ -35,7 +35,7 @@ class StandaloneAddon(PromptlintAddon):
     async def running(self) -> None:
         await asyncio.to_thread(self._analyst.start)
         self._own_worker.start()
-        self._pulses = asyncio.create_task(beat(self, self._own_worker))
+        self._pulses = asyncio.create_task(beat(self, self._own_worker, self._analyst))
 
     async def done(self) -> None:
         if self._pulses is not None:

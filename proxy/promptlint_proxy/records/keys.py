@@ -22,23 +22,30 @@ def new_key() -> bytes:
 def load_key(store: Path, name: str = KEY_FILE) -> bytes:
     """The key in a file of a folder, made on first use with mode 0600; processes that race for it agree on one.
 
-    Raises PromptlintError when the file is there and is no key.
+    Raises PromptlintError when the file is there and is no key, or cannot be made.
     """
     path = store / name
-    store.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        beside = store / f".{name}.{os.getpid()}.{secrets.token_hex(4)}"
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(new_key())
-        # A link fails when another process was faster, where a rename would replace its key.
-        with contextlib.suppress(FileExistsError):
-            os.link(beside, path)
-        beside.unlink()
-    key = path.read_bytes()
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            _make_key(path)
+        key = path.read_bytes()
+    except OSError as error:
+        raise PromptlintError(f"the key file {path} cannot be read or made: {error.strerror}") from None
     if len(key) != KEY_BYTES:
         raise PromptlintError(f"{path} is no key of {KEY_BYTES} bytes; move it away to start with a new one")
     return key
+
+
+def _make_key(path: Path) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(new_key())
+    # A link fails when another process was faster, where a rename would replace its key.
+    with contextlib.suppress(FileExistsError):
+        os.link(beside, path)
+    beside.unlink()
 
 
 def hash_key(settings: ProxySettings) -> bytes:
