@@ -47,12 +47,21 @@ LITERAL = {
     "escaped braces": "Answer with {{}}.",
     "price": "It costs $5.",
     "plain": "Be kind.",
+    "code in a named language": 'Like this:\n```python\nf"It is {now}."\n```\nBe kind.',
 }
 
 
 @pytest.mark.parametrize("text", LITERAL.values(), ids=LITERAL.keys())
 def test_text_that_only_looks_like_a_placeholder_is_text(text: str) -> None:
     assert [s.text for s in read(text).prompts[0].segments] == [text]
+
+
+def test_a_fence_without_a_language_may_hold_a_value() -> None:
+    assert [s.text is None for s in read("Text:\n```\n{context}\n```\nBe kind.").prompts[0].segments] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_jinja_signs_in_a_prompt_file_are_read_as_jinja() -> None:
