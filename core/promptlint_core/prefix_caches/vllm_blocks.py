@@ -174,14 +174,16 @@ class VllmBlocks:
         return hit
 
     def grow(self, request: Hashable, tokens: int, hashes: Sequence[Hashable] = ()) -> bool:
-        """Make room for generated tokens; False when the pool has none left.
+        """Make room for generated tokens; False when the pool has none left or the request holds no blocks.
 
         Args:
             request: as given to `start`.
             tokens: computed positions now; the token sampled last is not computed yet.
             hashes: of the newly full blocks, where the generated tokens are known.
         """
-        held = self._held[request]
+        held = self._held.get(request)
+        if held is None:
+            return False
         needed = -(-tokens // self.block_size) - len(held.blocks)
         if needed > self.pool.free_blocks:
             return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from promptlint_core import tokens
+from promptlint_core.errors import PromptlintError
 from promptlint_core.exchange import Request, Response
 from promptlint_core.prefix_caches.block_hashes import chain
 from promptlint_proxy.predict.calibration import Calibration
@@ -45,16 +46,21 @@ class Predictor:
     def render(self, request: Request) -> Rendered:
         """Token ids of a request, and what counted them."""
         if self._template is not None:
-            rendered = self._template.render(request)
+            try:
+                rendered = self._template.render(request)
+            except PromptlintError:
+                rendered = None  # the engine would refuse it too; its pieces can still be compared
             if rendered is not None:
                 return rendered
-            encoding = tokens.Encoding(self._template.source, exact=False)
-            encoder = self._encoders.setdefault("file", PieceEncoder(self._template.encode))
-            return render_pieces(request, encoder, encoding)
+            return render_pieces(
+                request,
+                self._encoders.setdefault("file", PieceEncoder(self._template.encode)),
+                tokens.Encoding(f"{self._template.name} without a chat template", exact=False),
+            )
         encoding = tokens.encoding_for(request.model)
         name = encoding.name
         encoder = self._encoders.setdefault(name, PieceEncoder(lambda text: tokens.encode(text, name)))
-        return render_pieces(request, encoder, encoding)
+        return render_pieces(request, encoder, tokens.Encoding(f"tiktoken {name}", encoding.exact))
 
     def predict(self, request: Request, at: float) -> Prediction:
         """What the cache gives back of a request that starts now; look-ups touch and allocate as the engine does.

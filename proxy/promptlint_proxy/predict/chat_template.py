@@ -40,7 +40,7 @@ class ChatTemplate:
         source = _template_source(folder, chat_template, self._config)
         self._render = _compile(source, self._config) if source is not None else None
         self._arguments_as_data = any(hint in (source or "") for hint in _ARGUMENTS_AS_DATA)
-        self.source = f"{file.name} with its chat template" if self._render else f"{file.name} without a chat template"
+        self.name = file.name
 
     def encode(self, text: str) -> list[int]:
         """Token ids of a text, no special tokens added."""
@@ -48,7 +48,10 @@ class ChatTemplate:
         return ids
 
     def render(self, request: Request) -> Rendered | None:
-        """Token ids of a request; None where only the pieces can be encoded (no template)."""
+        """Token ids of a request; None where only the pieces can be encoded (no template).
+
+        Raises PromptlintError when the template refuses the request.
+        """
         if request.api in _RAW_APIS:
             ids = self._tokenizer.encode(request.text, add_special_tokens=True).ids
         elif self._render is None:
@@ -56,7 +59,7 @@ class ChatTemplate:
         else:
             text = self._render(self._variables(request))
             ids = self.encode(text)
-        return Rendered(array("I", ids), _shares(request, len(ids)), self.source, exact=True)
+        return Rendered(array("I", ids), _shares(request, len(ids)), f"{self.name} with its chat template", exact=True)
 
     def _variables(self, request: Request) -> dict[str, Any]:
         parameters = dict(request.parameters)
@@ -115,7 +118,14 @@ def _compile(source: str, config: dict[str, Any]) -> Callable[[dict[str, Any]], 
         template = environment.from_string(source)
     except TemplateError as error:
         raise PromptlintError(f"the chat template is not valid Jinja: {error}") from error
-    return lambda variables: template.render(**variables)
+
+    def render(variables: dict[str, Any]) -> str:
+        try:
+            return template.render(**variables)
+        except Exception as error:  # a template may raise anything: TemplateError, TypeError, ZeroDivisionError …
+            raise PromptlintError(f"the chat template refuses this request: {error}") from error
+
+    return render
 
 
 def _json(text: str | None, default: object) -> Any:

@@ -88,7 +88,7 @@ def render_pieces(request: Request, encoder: PieceEncoder, encoding: tokens.Enco
         ids.extend((MESSAGE_START, *encoder.encode("assistant"), ROLE_END))
         counts[-1] += 3
     quality = "exact for text" if encoding.exact else "estimate"
-    return Rendered(ids, tuple(counts), f"tiktoken {encoding.name} ({quality})", encoding.exact)
+    return Rendered(ids, tuple(counts), f"{encoding.name} ({quality})", encoding.exact)
 
 
 def _piece_ids(piece: Piece, encoder: PieceEncoder) -> array[int]:
