@@ -175,7 +175,7 @@ def test_what_separates_caches_separates_predictions(fields: dict[str, Any]) -> 
     assert predictor.predict(turn("vllm", "Llama-3.1-8B"), 3.0).hit_tokens
 
 
-def test_a_small_pool_forgets() -> None:
+def test_a_small_pool_forgets_the_tail_first() -> None:
     predictor = Predictor(PredictorSettings(capacity_tokens=6000))
     shoes, coats = turn("vllm", "m"), request("Coats. " * 1200, provider="vllm", model="m")
     for index, asked in enumerate((shoes, coats)):
@@ -183,7 +183,7 @@ def test_a_small_pool_forgets() -> None:
         predictor.answered(asked, response(), index + 0.5)
     again = turn("vllm", "m")
 
-    assert (predictor.predict(again, 5.0).hit_tokens or 0) < 2000
+    assert 1500 < (predictor.predict(again, 5.0).hit_tokens or 0) < 3500
 
 
 def test_reported_usage_calibrates_counts_of_models_without_a_tokenizer() -> None:
