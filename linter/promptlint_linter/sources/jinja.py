@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -9,7 +10,7 @@ from promptlint_core.cadence import Origin
 from promptlint_core.clock import Precision, strftime_precision
 from promptlint_core.prompt import Part, Prompt, Segment, Step
 from promptlint_linter.sources.jinja_syntax import STRING, Node, parse
-from promptlint_linter.sources.jinja_values import Value, Values, clock, evaluate, literal
+from promptlint_linter.sources.jinja_values import Value, Values, assignments, clock, evaluate, literal
 from promptlint_linter.sources.lines import Lines
 from promptlint_linter.sources.prompt_text import CHAT_TEMPLATE, is_clearly_prompt, role_of_name
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
@@ -114,16 +115,28 @@ class _Walk:
             elif node.kind == "macro":
                 self.macros[node.body.split("(")[0].strip()] = node
             else:
+                self.known.update(assignments(node.body, node.offset, self.known) if node.kind == "with" else ())
                 self.visit(node.branches[0])
 
     def output(self, node: Node) -> None:
         macro = self.macros.get(node.body.split("(")[0].strip())
         if macro is not None and self.depth < MOST_MACRO_DEPTH:
+            self.known.update(self.handed_over(macro, node))
             self.depth += 1
             self.visit(macro.branches[0])
             self.depth -= 1
             return
         self.add(evaluate(node.body, node.offset, self.known), node.offset)
+
+    def handed_over(self, macro: Node, call: Node) -> Iterator[tuple[str, Values]]:
+        """The parameters of a macro with what a call gives them."""
+        declared = macro.body.partition("(")[2].rpartition(")")[0]
+        names = [parameter.partition("=")[0].strip() for parameter in declared.split(",")]
+        head, _, rest = call.body.partition("(")
+        given = assignments(rest.rpartition(")")[0], call.offset + len(head) + 1, self.known)
+        for number, (name, values) in enumerate(given):
+            if name or number < len(names):
+                yield name or names[number], values
 
     def assign(self, node: Node) -> None:
         if node.branches:
@@ -133,8 +146,13 @@ class _Walk:
             return
         name, _, rest = node.body.partition("=")
         offset = node.offset + len(name) + 1
-        values = evaluate(rest, offset, self.known)
         name = name.strip()
+        if rest.strip().startswith("namespace("):
+            inside = rest.partition("(")[2].rpartition(")")[0]
+            for member, values in assignments(inside, offset + rest.find("(") + 1, self.known):
+                self.known[f"{name}.{member}"] = values
+            return
+        values = evaluate(rest, offset, self.known)
         before = self.known.get(name, ())
         if max((value.volatility for value in before), default=-1) <= max((v.volatility for v in values), default=-1):
             self.known[name] = values  # set in one branch only, the more volatile value stays

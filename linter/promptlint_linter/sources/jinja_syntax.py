@@ -34,7 +34,7 @@ class Node:
     """One piece of a template with the pieces inside it."""
 
     kind: str
-    """`text`, `output`, `set`, `if`, `for`, `macro`, `now` or `group`."""
+    """`text`, `output`, `set`, `if`, `for`, `macro`, `with`, `now` or `group`."""
     body: str = ""
     offset: int = 0
     branches: list[list[Node]] = field(default_factory=list)
@@ -96,7 +96,7 @@ def _closing(text: str, at: int, closing: str) -> int | None:
 
 
 OPENERS = frozenset(("if", "for", "macro", "block", "call", "filter", "with", "trans", "autoescape", "generation"))
-GROUPS = OPENERS - {"if", "for", "macro"}
+GROUPS = OPENERS - {"if", "for", "macro", "with"}
 BRANCHES = ("elif", "else", "pluralize")
 
 

@@ -36,7 +36,7 @@ RANDOM_CALLS = frozenset(
 )
 SAMPLE_FILTERS = frozenset(("random", "shuffle", "sample", "choice"))
 FORMAT_FILTERS = frozenset(("strftime", "date", "datetime", "datetimeformat", "dateformat", "format_datetime", "time"))
-COUNTING_FILTERS = frozenset(("length", "count", "int", "round", "sum", "abs", "first_line"))
+COUNTING_FILTERS = frozenset(("length", "count", "sum", "wordcount"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,25 @@ def evaluate(source: str, offset: int, known: Mapping[str, Values]) -> Values:
         return reader.condition()
     except (_Unreadable, RecursionError):
         return (Value(expression=source.strip(), offset=offset),)
+
+
+def assignments(source: str, offset: int, known: Mapping[str, Values]) -> tuple[tuple[str, Values], ...]:
+    """The arguments of a call or the assignments of a `with`: `a=now(), b`; none where they cannot be read."""
+    reader = _Reader(f"{source})", offset, known)
+    try:
+        return reader.arguments()
+    except (_Unreadable, RecursionError):
+        return ()
+
+
+def _last_text(given: tuple[tuple[str, Values], ...]) -> str:
+    texts = [value.text for _, values in given for value in values if value.text is not None]
+    return texts[-1] if texts else ""
+
+
+def _volatile(given: tuple[tuple[str, Values], ...]) -> Values:
+    """What is handed to a function or filter and comes out again, as far as it changes."""
+    return tuple(value for _, values in given for value in values if value.cadence is not None and value.text is None)
 
 
 class _Unreadable(Exception):  # noqa: N818 - never leaves this module
@@ -158,7 +177,7 @@ class _Reader:
             if self.take("."):
                 path.append(self.peek())
                 self.at += 1
-                values = self.named(path, start, values) if is_name else values
+                values = self.named(path, start) if is_name else values
             elif self.take("["):
                 self.skip_to("]")
             elif self.take("("):
@@ -186,13 +205,14 @@ class _Reader:
         if start.kind != "name":
             raise _Unreadable
         path = [start.text]
-        return self.named(path, start, ()), path
+        return self.named(path, start), path
 
-    def named(self, path: list[str], start: _Lexeme, before: Values) -> Values:
+    def named(self, path: list[str], start: _Lexeme) -> Values:
         """The value of a name or an attribute: followed where it was set, else by what its name says."""
-        root = self.known.get(path[0])
-        if root is not None:
-            return before if before and len(path) > 1 else root
+        for end in range(len(path), 0, -1):
+            value = self.known.get(".".join(path[:end]))
+            if value is not None:
+                return value
         if path[0] in ("loop", "none", "true", "false", "None", "True", "False", "namespace"):
             return (Value(expression=path[0]),)
         meaning = origin_of_name(".".join(path))
@@ -202,10 +222,8 @@ class _Reader:
         return (Value(None, origin, cadence, Evidence.NAMED, self.source_of(start), self.offset + start.start),)
 
     def called(self, path: list[str], start: _Lexeme, before: Values) -> Values:
-        arguments_at = self.at
-        self.skip_to(")")
-        arguments = [lexeme for lexeme in self.lexemes[arguments_at : self.at - 1] if lexeme.kind == "string"]
-        pattern = arguments[-1].text[1:-1] if arguments else ""
+        given = self.arguments()
+        pattern = _last_text(given)
         name = path[-1] if path else ""
         source, offset = self.source_of(start), self.offset + start.start
         if name == "strftime_now":
@@ -213,27 +231,25 @@ class _Reader:
         if name in ("strftime", "format", "isoformat", "date") and any(v.origin is Origin.CLOCK for v in before):
             unit = {"isoformat": Precision("second"), "date": Precision("day")}.get(name)
             return (clock(unit or strftime_precision(pattern), source, before[0].offset),)
-        if name in CLOCK_CALLS and not (self.known.get(path[0]) and len(path) == 1):
+        if (name in CLOCK_CALLS or path in (["time", "time"], ["time"])) and path[0] not in self.known:
             precision = Precision("day" if name == "today" else "second")
             return (clock(strftime_precision(pattern) if "%" in pattern else precision, source, offset),)
         if name in RANDOM_CALLS:
             return (Value(None, Origin.RANDOM, Cadence.CALL, Evidence.PROVED, source, offset, name),)
-        return tuple(replace(value, expression=source) if value.text is None else value for value in before)
+        own = tuple(replace(value, expression=source) if value.text is None else value for value in before)
+        return own + _volatile(given)
 
     def filtered(self, start: _Lexeme, before: Values) -> Values:
         name = self.peek()
         self.at += 1
-        pattern = ""
-        if self.take("("):
-            arguments_at = self.at
-            self.skip_to(")")
-            strings = [lexeme.text[1:-1] for lexeme in self.lexemes[arguments_at : self.at] if lexeme.kind == "string"]
-            pattern = strings[0] if strings else ""
+        given = self.arguments() if self.take("(") else ()
+        pattern, offset = _last_text(given), self.offset + start.start
         if name in SAMPLE_FILTERS:
-            offset = self.offset + start.start
-            return (Value(None, Origin.SAMPLE, Cadence.CALL, Evidence.PROVED, self.source_of(start), offset, name),)
+            is_number = start.text == "range"
+            origin = Origin.RANDOM if is_number else Origin.SAMPLE
+            return (Value(None, origin, Cadence.CALL, Evidence.PROVED, self.source_of(start), offset, name),)
         if name in COUNTING_FILTERS:
-            return (Value(expression=self.source_of(start), offset=self.offset + start.start),)
+            return (Value(expression=self.source_of(start), offset=offset),)
         if name in FORMAT_FILTERS and "%" in pattern:
             precision = strftime_precision(pattern)
             return tuple(
@@ -242,7 +258,20 @@ class _Reader:
                 else value
                 for value in before
             )
-        return before
+        return before + _volatile(given)
+
+    def arguments(self) -> tuple[tuple[str, Values], ...]:
+        """Name, empty without one, and values of each argument up to the closing parenthesis, which is taken."""
+        given: list[tuple[str, Values]] = []
+        while not self.take(")"):
+            name = ""
+            if self.at + 1 < len(self.lexemes) and self.lexemes[self.at + 1].text == "=":
+                name = self.peek()
+                self.at += 2
+            given.append((name, self.condition()))
+            if not self.take(",") and self.peek() != ")":
+                raise _Unreadable
+        return tuple(given)
 
     def skip_to(self, closing: str) -> None:
         depth = 1

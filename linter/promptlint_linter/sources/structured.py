@@ -22,7 +22,9 @@ from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
 
 MOST_BYTES = 2_000_000
 LEAST_PROMPT_CHARS = 60
-TELLING_KEYS = PROMPT_WORDS | {"system", "template", "backstory", "persona", "content", "message", "user", "human"}
+CERTAIN_KEYS = PROMPT_WORDS | {"system", "backstory", "persona"}
+"""A long string under a key with one of these words is a prompt in a file that the user names."""
+TELLING_KEYS = CERTAIN_KEYS | {"template", "content", "message", "user", "human"}
 """A long string under a key with one of these words is taken for a prompt in a file that is clearly one of prompts."""
 
 
@@ -44,7 +46,7 @@ def read(source: SourceFile, *, explicit: bool = False) -> SourceUnit:
     """The prompts of one file; a file that is not clearly one of prompts must say so at the key as well."""
     path = PurePosixPath(source.path)
     named = is_named_prompt(path) or path.name in CHAT_TEMPLATES
-    if len(source.text) > MOST_BYTES or not (named or INSTRUCTION.search(source.text)):
+    if len(source.text) > MOST_BYTES or not (named or explicit or INSTRUCTION.search(source.text)):
         return SourceUnit(source.path)
     try:
         tree = _tree(source)
@@ -52,7 +54,7 @@ def read(source: SourceFile, *, explicit: bool = False) -> SourceUnit:
         problem = Problem(Place(source.path, error.line), str(error))
         return SourceUnit(source.path, problems=(problem,) if named or explicit else ())
     lines = Lines(source.path, source.text)
-    finder = _Finder(source.text, lines, named=named, chat=path.name in CHAT_TEMPLATES)
+    finder = _Finder(source.text, lines, named=named, explicit=explicit, chat=path.name in CHAT_TEMPLATES)
     return SourceUnit(source.path, tuple(finder.prompts(tree, "")))
 
 
@@ -121,8 +123,8 @@ def _of_toml(value: Any, text: str, key: str = "") -> Tree:
 
 
 class _Finder:
-    def __init__(self, text: str, lines: Lines, *, named: bool, chat: bool) -> None:
-        self.text, self.lines, self.named, self.chat = text, lines, named, chat
+    def __init__(self, text: str, lines: Lines, *, named: bool, explicit: bool, chat: bool) -> None:
+        self.text, self.lines, self.named, self.explicit, self.chat = text, lines, named, explicit, chat
 
     def prompts(self, tree: Tree, key: str) -> Iterator[Prompt]:
         if isinstance(tree, Text):
@@ -144,8 +146,12 @@ class _Finder:
             return "chat_template" in text.key or text.key == "template"
         if len(text.text) < LEAST_PROMPT_CHARS:
             return False
-        telling = bool(TELLING_KEYS.intersection(words_of(text.key)))
-        return (self.named and (telling or "\n" in text.text)) or (telling and bool(INSTRUCTION.search(text.text)))
+        words = words_of(text.key)
+        if self.named and (TELLING_KEYS.intersection(words) or "\n" in text.text):
+            return True
+        if self.explicit and CERTAIN_KEYS.intersection(words):
+            return True
+        return bool(TELLING_KEYS.intersection(words)) and bool(INSTRUCTION.search(text.text))
 
     def _prompts_of(self, text: Text, role: str) -> Iterator[Prompt]:
         if self.chat or JINJA_SIGNS.search(text.text):

@@ -107,6 +107,16 @@ def test_a_yaml_file_of_another_name_needs_text_that_speaks_to_a_model() -> None
     )
 
 
+def test_a_yaml_file_that_the_user_names_needs_a_telling_key_only() -> None:
+    text = (
+        "system: |\n  Now: {now}\n  Check expense reports, and reject every line without a receipt.\ncontent: |\n"
+        + "  a\n" * 40
+    )
+
+    assert [prompt.name for prompt in read(text, "a.yaml", explicit=True).prompts] == ["system"]
+    assert read(text, "a.yaml").prompts == ()
+
+
 def test_a_list_of_messages_is_one_prompt() -> None:
     text = json.dumps(
         {
