@@ -36,7 +36,9 @@ _FORMATS = ("jsonl", "har", "flows", "litellm", "langfuse", "openai-batch", "vll
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--format", "form", type=click.Choice(_FORMATS), help="Format of the files (default: recognised).")
 @click.option("--provider", help="Who serves, where host and path do not tell: vllm, sglang, llamacpp, anthropic …")
-@click.option("--capacity", help="Pool sizes for block traces, in tokens: 10k,100k,1M,infinite.")
+@click.option("--capacity", help="Pool sizes in tokens, for block traces and --rewrite: 10k,100k,1M,infinite.")
+@click.option("--rewrite", is_flag=True, help="Tell what the fixes would give: hits, tokens and money before and after.")
+@click.option("--validate", metavar="URL", help="Send the requests to a live engine and compare predicted with reported.")
 def command(
     files: tuple[Path, ...],
     isolated: bool,
@@ -46,12 +48,14 @@ def command(
     form: str | None,
     provider: str | None,
     capacity: str | None,
+    rewrite: bool,
+    validate: str | None,
 ) -> int:
     """Analyse recorded traffic: what a prefix cache could and did give back, and what stopped it.
 
     FILES are JSON lines (one request with `t`, `path`, `headers`, `request`, `usage`, `response` a line), HAR files,
-    mitmproxy flows, LiteLLM and Langfuse exports, OpenAI batch files or vLLM request logs; or block traces (`hash_ids`),
-    of which the hit rates by capacity and eviction policy are told.
+    mitmproxy flows, LiteLLM and Langfuse exports, OpenAI batch files or vLLM request logs; or block traces
+    (`hash_ids`), of which the hit rates by capacity and eviction policy are told.
     """
     from promptlint_proxy.analysis import AnalysisSettings
     from promptlint_proxy.replay.run import read_all, replay

@@ -7,7 +7,7 @@ plausible. The search is a deterministic Nelder-Mead over the logarithms of the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from promptlint_core.errors import PromptlintError
@@ -17,12 +17,14 @@ from promptlint_report.simulate.step_time import Efficiency, default_efficiency
 from promptlint_report.simulate.workload import Measured, Workload
 
 FIRST_SHARE = 0.2
-_DENSE = ("compute", "bandwidth", "kv_bandwidth", "overhead_s", "per_request_s")
+_DENSE = ("compute", "bandwidth", "kv_bandwidth", "overhead_s", "per_request_s", "mixed_layer_s")
 _EXPERTS = ("expert_compute",)
 _TOGETHER = ("link", "exchange_s")
 _PULL = 0.02
 """Weight of one squared e-fold away from a default, against mean squared relative errors."""
-_SMALLEST_TTFT_S = 0.05
+_SCATTER = 0.1
+_COMPARED = (("ttft_s", 0.05), ("tpot_s", 1e-4), ("e2e_s", 1e-3))
+"""Latency and the smallest value that errors are taken relative to."""
 _TOLERANCE = 0.002
 
 
@@ -34,7 +36,7 @@ class Fit:
     requests: int
     """Measured requests that were read."""
     error_before: float
-    """Root mean square relative error over these requests with the defaults."""
+    """Root mean square relative error over these requests with the defaults (see `root_mean_square_error`)."""
     error_after: float
     runs: int
 
@@ -67,31 +69,53 @@ def calibrate(
         values = {name: value * math.exp(log) for name, value, log in zip(names, defaults, logs, strict=True)}
         return replace(start, **values)
 
-    def error(logs: Sequence[float]) -> float:
+    def run(logs: Sequence[float]) -> Sequence[Measured]:
         outcome = simulate(workload, deployment.with_options(efficiency=efficiency(logs)), until_finished=count)
-        simulated = outcome.per_job_in_engine if in_engine else outcome.per_job
-        return mean_square_error(simulated[:count], measured)
+        return (outcome.per_job_in_engine if in_engine else outcome.per_job)[:count]
 
     def loss(logs: Sequence[float]) -> float:
-        return error(logs) + _PULL * sum(log * log for log in logs) / len(logs)
+        return misfit(run(logs), measured) + _PULL * sum(log * log for log in logs) / len(logs)
 
     zero = [0.0] * len(names)
-    before = error(zero)
+    before = root_mean_square_error(run(zero), measured)
     best, used = nelder_mead(loss, zero, step=0.15, runs=runs, tolerance=_TOLERANCE)
-    return Fit(efficiency(best), count, math.sqrt(before), math.sqrt(error(best)), used + 2)
+    after = root_mean_square_error(run(best), measured)
+    return Fit(efficiency(best), count, before, after, used + 2)
 
 
-def mean_square_error(simulated: Sequence[Measured], measured: Sequence[Measured]) -> float:
-    """Mean squared relative error of TTFT, TPOT and end-to-end, each relative to the larger of the two values."""
-    total, terms = 0.0, 0
+def misfit(simulated: Sequence[Measured], measured: Sequence[Measured]) -> float:
+    """Mean over TTFT, TPOT and end-to-end of squared bias + a share of the mean squared relative error.
+
+    Which request lands in which step is chance on both sides, so single requests scatter; their mean does not.
+    """
+    parts = []
+    for name, smallest in _COMPARED:
+        errors = [_error(getattr(a, name), b, smallest) for a, b in _pairs(simulated, measured, name)]
+        if errors:
+            bias = sum(errors) / len(errors)
+            parts.append(bias * bias + _SCATTER * sum(error * error for error in errors) / len(errors))
+    return sum(parts) / len(parts) if parts else 0.0
+
+
+def root_mean_square_error(simulated: Sequence[Measured], measured: Sequence[Measured]) -> float:
+    """Over TTFT, TPOT and end-to-end of all requests, each relative to the larger of the two values."""
+    errors = [
+        _error(getattr(a, name), b, smallest)
+        for name, smallest in _COMPARED
+        for a, b in _pairs(simulated, measured, name)
+    ]
+    return math.sqrt(sum(error * error for error in errors) / len(errors)) if errors else 0.0
+
+
+def _pairs(simulated: Sequence[Measured], measured: Sequence[Measured], name: str) -> Iterator[tuple[Measured, float]]:
     for ours, theirs in zip(simulated, measured, strict=False):
-        for name, smallest in (("ttft_s", _SMALLEST_TTFT_S), ("tpot_s", 1e-4), ("e2e_s", 1e-3)):
-            a, b = getattr(ours, name), getattr(theirs, name)
-            if b is None:
-                continue
-            terms += 1
-            total += 1.0 if a is None else ((a - b) / max(a, b, smallest)) ** 2
-    return total / terms if terms else 0.0
+        value: float | None = getattr(theirs, name)
+        if value is not None:
+            yield ours, value
+
+
+def _error(ours: float | None, theirs: float, smallest: float) -> float:
+    return -1.0 if ours is None else (ours - theirs) / max(ours, theirs, smallest)
 
 
 def nelder_mead(

@@ -42,6 +42,8 @@ class Efficiency:
     """Of the dense peak, in the small matrix products of routed experts."""
     link: float = 0.4
     """Of the link's rate, in collectives."""
+    mixed_kv: float = 0.65
+    """Of `kv_bandwidth`, for decodes that share a step with a prefill: one kernel serves both, without splitting."""
     mixed_layer_s: float = 6e-5
     """Per layer in a step that holds a prefill: attention is launched outside of the CUDA graph then."""
 
@@ -122,6 +124,8 @@ class StepTimer:
             self._attention_flop_s
         )
         reads = self._context_s * batch.context_tokens + self._window_context_s * batch.window_context_tokens
+        if batch.prefill_pairs:
+            reads /= own.mixed_kv
         return own.per_request_s * batch.requests + linear + attention + reads
 
     def _routed_s(self, tokens: int, tokens_of_all_ranks: int) -> float:

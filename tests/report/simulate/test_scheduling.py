@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -15,7 +16,7 @@ from promptlint_report.simulate.engine import Engine
 from promptlint_report.simulate.model_cost import model_cost
 from promptlint_report.simulate.outcome import Outcome
 from promptlint_report.simulate.run import simulate
-from promptlint_report.simulate.scheduler import Scheduler, SchedulerSettings
+from promptlint_report.simulate.scheduler import Scheduler, SchedulerSettings, Step
 from promptlint_report.simulate.scheduler import Sequence as Running
 from promptlint_report.simulate.step_time import Batch, StepTimer
 from promptlint_report.simulate.workload import Job, Workload
@@ -213,3 +214,32 @@ def test_blocks_of_another_size_than_the_hashes_are_an_error() -> None:
 
     with pytest.raises(PromptlintError, match="--block-size 512"):
         simulate(asked, Deployment(MODEL, GPU))
+
+
+def test_cost_grows_with_steps_not_with_their_square() -> None:
+    """Twice the load takes twice the scheduled work: nothing is scanned that grows with the run."""
+
+    def scheduled(count: int) -> int:
+        work = 0
+
+        class Counting(Scheduler):
+            def _fill(self, now: float) -> Step:
+                nonlocal work
+                step = super()._fill(now)
+                work += len(step.scheduled) + 1
+                return step
+
+        options = SchedulerSettings(4000, max_num_seqs=64)
+        served(Engine([Counting(options)], TIMER), jobs(*[(0.05 * i, 400, 60) for i in range(count)]))
+        return work
+
+    assert scheduled(800) / scheduled(400) == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_load_far_beyond_capacity_costs_no_more_a_request() -> None:
+    """Ten thousand requests waiting at once are not looked at in every step."""
+    started = time.process_time()
+    found = run(jobs(*[(0.0, 64, 8)] * 10_000), max_num_seqs=128)
+
+    assert all(sequence.generated == 8 for sequence in found)
+    assert time.process_time() - started < 10
