@@ -6,13 +6,16 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from promptlint_cli.commands import COMMANDS
 from promptlint_core import __version__, exit_status
 from promptlint_core.errors import PromptlintError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -32,11 +35,14 @@ class LazyGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first = next((arg for arg in args if not arg.startswith("-") or arg == "-"), None)
         asks_group = {"--help", "-h", "--version"} & set(args)
-        if first is None and args and not asks_group:
-            args = ["check", *args]
-        elif first is not None and first not in COMMANDS:
+        if (first is None and args and not asks_group) or (first is not None and first not in COMMANDS):
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [*super().shell_complete(ctx, incomplete), CompletionItem(incomplete, type="file")]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
