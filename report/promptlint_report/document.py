@@ -178,6 +178,26 @@ class PriceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Charge:
+    """The tokens of one kind that one day, model, route and label used, with their cost: a line of a FOCUS file."""
+
+    starts_at: str
+    ends_at: str
+    month_starts_at: str
+    month_ends_at: str
+    provider: str
+    model: str
+    tier: str
+    route: str
+    tags: str
+    """JSON of the labels."""
+    meter: str
+    """`input`, `cache read`, `cache write` or `output`."""
+    tokens: int
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     week: str
     starts_at: str
@@ -191,6 +211,8 @@ class Report:
     prices: tuple[PriceLine, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    charges: tuple[Charge, ...] = ()
+    """Filled only for formats that list charges: one line a day, label and kind of token."""
     version: int = field(default=JSON_VERSION)
 
     def figures(self) -> Iterator[tuple[Section, Figure]]:

@@ -9,6 +9,7 @@ from datetime import UTC
 from pathlib import Path
 
 from promptlint_core.errors import PromptlintError
+from promptlint_report.charges import find_charges
 from promptlint_report.document import Advice, LeftOut, PriceLine, Report, Section
 from promptlint_report.engine import Engine, connect
 from promptlint_report.figures import (
@@ -45,6 +46,8 @@ class Asked:
     spark_master: str = "local[*]"
     sources: Sequence[Path] = ()
     """Source to look for the templates in."""
+    charges: bool = False
+    """List the charges too."""
 
 
 def price_book(files: Sequence[Path]) -> PriceBook:
@@ -122,7 +125,8 @@ def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -
         fleet.build(material),
     )
     report = _frame(asked, engine, _summary(material), sections, left_out)
-    return replace(report, prices=_prices(material), notes=_notes(material))
+    charges = find_charges(material) if asked.charges else ()
+    return replace(report, prices=_prices(material), notes=_notes(material), charges=charges)
 
 
 def _advice(material: Material, found: Sequence[missed.Fault], asked: Asked) -> dict[tuple[str, str], Advice]:

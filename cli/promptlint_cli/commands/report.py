@@ -83,8 +83,9 @@ def command(
         top=top,
     )
     period = find_period(week, zone(timezone), now)
-    report = make_report(Asked(store, period, options, prices, engine, spark_master, source))
     wanted = format_name or (SUFFIXES.get(output.suffix.lower(), "terminal") if output else "terminal")
+    asked = Asked(store, period, options, prices, engine, spark_master, source, charges=wanted == "focus")
+    report = make_report(asked)
     if output is None and wanted == "terminal":
         from promptlint_report.render import terminal
 

@@ -12,4 +12,5 @@ def render(report: Report) -> str:
     """Unknown is null. Column order and row order are those of the report."""
     whole = asdict(report)
     version = whole.pop("version")
+    whole.pop("charges")
     return json.dumps({"version": version, **whole}, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
