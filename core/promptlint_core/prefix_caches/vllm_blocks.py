@@ -25,31 +25,38 @@ class BlockPool:
     blocks (two requests that computed the same block at once); the first one is read.
     """
 
-    __slots__ = ("_blocks_of", "_free", "_hash_of", "_references", "_unhashed_first", "_uses", "evictions", "size")
+    __slots__ = (
+        "_blocks_of", "_first", "_free", "_hash_of", "_references", "_unhashed_first", "_unused", "_uses",
+        "evictions", "size",
+    )  # fmt: skip
 
     def __init__(self, blocks: int, *, version: tuple[int, ...] = (0, 21)) -> None:
         self.size = blocks
         self.evictions = 0
         """Blocks whose content was dropped for another."""
-        self._free: OrderedDict[int, None] = OrderedDict.fromkeys(range(1, blocks))
+        # The queue of free blocks is these three in a row. Blocks that were never handed out are a number only: a proxy
+        # holds a pool for every model that it meets, and most of them stay nearly empty.
+        self._first: OrderedDict[int, None] = OrderedDict()
+        self._unused = 1
+        self._free: OrderedDict[int, None] = OrderedDict()
         self._hash_of: dict[int, Hashable] = {}
         self._blocks_of: dict[Hashable, dict[int, None]] = {}
-        self._references = [0] * blocks
-        self._uses = [0] * blocks
+        self._references: dict[int, int] = {}
+        self._uses: dict[int, int] = {}
         self._unhashed_first = version >= UNHASHED_FIRST_SINCE
 
     @property
     def free_blocks(self) -> int:
-        return len(self._free)
+        return len(self._first) + self.size - self._unused + len(self._free)
 
     @property
     def used_share(self) -> float:
         """Blocks held by running requests ÷ usable blocks, as `vllm:kv_cache_usage_perc` counts it."""
-        return 1 - len(self._free) / (self.size - 1)
+        return 1 - self.free_blocks / (self.size - 1)
 
     def free_order(self) -> list[int]:
         """Free blocks, the next one to be handed out first."""
-        return list(self._free)
+        return [*self._first, *range(self._unused, self.size), *self._free]
 
     def find(self, block_hash: Hashable) -> int | None:
         """The block that holds this content, free or in use."""
@@ -57,32 +64,41 @@ class BlockPool:
         return next(iter(blocks)) if blocks else None
 
     def is_free(self, block: int) -> bool:
-        return block in self._free
+        return block in self._free or block in self._first or block >= self._unused
 
     def touch(self, blocks: Sequence[int]) -> None:
         """Hold blocks that were hit: free ones leave the queue."""
         references, free = self._references, self._free
         for block in blocks:
-            if references[block] == 0:
-                del free[block]
-            references[block] += 1
+            held = references.get(block, 0)
+            if held == 0 and free.pop(block, 0) == 0:
+                del self._first[block]
+            references[block] = held + 1
 
     def take(self, count: int) -> list[int]:
         """Hand out the `count` blocks that were freed longest ago; their old content is lost only now."""
         taken = []
         for _ in range(count):
-            block, _none = self._free.popitem(last=False)
+            block = self._pop()
             if block in self._hash_of:
                 self.forget(block)
                 self.evictions += 1
             self._references[block] = 1
-            self._uses[block] += 1
+            self._uses[block] = self._uses.get(block, 0) + 1
             taken.append(block)
         return taken
 
+    def _pop(self) -> int:
+        if self._first:
+            return self._first.popitem(last=False)[0]
+        if self._unused < self.size:
+            self._unused += 1
+            return self._unused - 1
+        return self._free.popitem(last=False)[0]
+
     def use(self, block: int) -> int:
         """How often a block was handed out: tells whether it still holds what it held."""
-        return self._uses[block]
+        return self._uses.get(block, 0)
 
     def remember(self, block: int, block_hash: Hashable) -> None:
         """Enter a full block into the map under its hash."""
@@ -112,7 +128,9 @@ class BlockPool:
             if self._unhashed_first and block not in self._hash_of:
                 unhashed.append(block)
         for block in reversed(unhashed):
-            free.move_to_end(block, last=False)
+            del free[block]
+            self._first[block] = None
+            self._first.move_to_end(block, last=False)
 
 
 @dataclass(slots=True)
