@@ -175,13 +175,15 @@ class Analyst:
             self._server.close()
 
     def _close_outputs(self) -> None:
+        recorder, self.recorder = self.recorder, None
+        exporter, self._exporter = self._exporter, None
         try:
-            if self.recorder is not None:
-                self.recorder.close(self.analysis)
+            if recorder is not None:
+                recorder.close(self.analysis)
         except Exception as error:
             self.failures.add("records", error)
-        if self._exporter is not None:
-            self._exporter.close()
+        if exporter is not None:
+            exporter.close()
 
     def _take(self, message: capture.Message) -> None:
         match message:
