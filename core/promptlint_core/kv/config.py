@@ -170,7 +170,7 @@ class _Shape:
         """A draft layer keeps what a full-attention layer of the model keeps (of a hybrid too)."""
         if fields.model_type in _FULL_ATTENTION_IN_DRAFT or not any(layer.attention for layer in layers):
             return Layer((self.attention(0, Role.FULL),))
-        full = [layer for layer in layers if layer.attention and layer.attention[0].span is Span.FULL]
+        full = [layer for layer in layers if any(cache.span is Span.FULL for cache in layer.attention)]
         return Layer(full[-1].attention) if full else next(layer for layer in layers if layer.attention)
 
     def _heads_and_widths(self, index: int, role: Role) -> tuple[int, int, int]:

@@ -54,7 +54,7 @@ def gpu_of(name: str) -> Gpu:
 
 @cache
 def _table() -> dict[str, Gpu]:
-    text = resources.files(__package__).joinpath("gpus.tsv").read_text(encoding="utf-8")
+    text = resources.files("promptlint_core.kv").joinpath("gpus.tsv").read_text(encoding="utf-8")
     table: dict[str, Gpu] = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
         gpu = Gpu(

@@ -111,7 +111,7 @@ def _normalised(name: str) -> tuple[str, str]:
 
 @cache
 def _rows() -> dict[str, dict[str, str]]:
-    text = resources.files(__package__).joinpath("models.tsv").read_text(encoding="utf-8")
+    text = resources.files("promptlint_core.kv").joinpath("models.tsv").read_text(encoding="utf-8")
     reader = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     return {row["model"]: row for row in reader}
 

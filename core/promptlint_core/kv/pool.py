@@ -21,6 +21,7 @@ _NON_TORCH_BYTES = int(0.13 * GIB)  # measured on H100: 0.13 GiB alone, 0.55 wit
 _NON_TORCH_PARALLEL_BYTES = int(0.55 * GIB)
 _GRAPH_BYTES = int(0.4 * GIB)
 _SAMPLER_BYTES_PER_LOGIT = 38.6
+_LLAMA_CPP_UBATCH_TOKENS = 512
 _ENGINES = ("vllm", "sglang", "llamacpp")
 
 
@@ -136,45 +137,29 @@ def pool(  # noqa: PLR0913 -- one keyword per option of an engine
     Raises:
         PromptlintError: unknown GPU or engine, a utilization outside (0, 1], or weights that are not known.
     """
-    if engine not in _ENGINES:
-        raise PromptlintError(f"unknown engine {engine!r}; known: {', '.join(_ENGINES)}")
     card = gpu if isinstance(gpu, Gpu) else gpu_of(gpu)
-    if utilization is not None and not 0 < utilization <= 1:
-        raise PromptlintError(f"gpu_memory_utilization is a share of the memory between 0 and 1, not {utilization:g}")
     settings = settings or default_settings(card)
-    whole_weights = geometry.weights_bytes if weights_bytes is None else weights_bytes
-    if whole_weights is None and kv_pool_bytes is None:
-        raise PromptlintError(
-            f"the weights of {geometry.name} are not known, so neither is what they leave free; give them in GiB"
-        )
-    weights = ceil((whole_weights or 0) / (tp * pp))
-    if activation_bytes is None:
-        activation_bytes = estimate_activation(geometry, settings, tp=tp)
-    if other_bytes is None:
-        other_bytes = (_NON_TORCH_PARALLEL_BYTES if tp * pp > 1 else _NON_TORCH_BYTES) + _GRAPH_BYTES
-    share = utilization if utilization is not None else _default_share(engine, card)
-    budget = int(card.memory_bytes * share) - weights
-    budget -= 0 if engine == "sglang" else activation_bytes + other_bytes
-    free = max(0, budget) if kv_pool_bytes is None else kv_pool_bytes
+    stated = _Stated(weights_bytes, activation_bytes, other_bytes, kv_pool_bytes)
+    budget = _budget(card, geometry, engine, utilization, settings, stated, tp, tp * pp)
     length = max_model_len or geometry.max_tokens or 8192
     holding = _Holding(
         geometry, kv_dtype, tp, pp, block_size, length, settings, speculative_tokens, mamba_mode, encoder_tokens
     )
-    held = holding.held(engine, free)
+    held = holding.held(engine, budget.free_bytes)
     return Pool(
         engine=engine,
         gpu=card.name,
         memory_bytes=card.memory_bytes,
-        utilization=share,
-        weights_bytes=weights,
-        activation_bytes=activation_bytes,
-        other_bytes=other_bytes,
-        kv_pool_bytes=free,
+        utilization=budget.share,
+        weights_bytes=budget.weights_bytes,
+        activation_bytes=budget.activation_bytes,
+        other_bytes=budget.other_bytes,
+        kv_pool_bytes=budget.free_bytes,
         held=held,
         max_model_len=length,
         settings=settings,
         dp=dp,
-        notes=tuple(_notes(free, budget, weights, card, held)),
+        notes=tuple(_notes(budget, card, held)),
     )
 
 
@@ -197,6 +182,66 @@ def estimate_activation(geometry: Geometry, settings: Settings, *, tp: int = 1) 
     intermediate = geometry.intermediate or 4 * hidden
     chunk = settings.max_num_batched_tokens * (4 * hidden + 3 * intermediate / tp) * 2
     return int(max(sampler, chunk))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What the caller knows better than our estimates."""
+
+    weights_bytes: int | None
+    activation_bytes: int | None
+    other_bytes: int | None
+    kv_pool_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Budget:
+    share: float
+    weights_bytes: int
+    activation_bytes: int
+    other_bytes: int
+    left_bytes: int
+    """What remains of the share; negative when the weights do not fit."""
+    free_bytes: int
+
+
+def _budget(
+    card: Gpu,
+    geometry: Geometry,
+    engine: str,
+    utilization: float | None,
+    settings: Settings,
+    stated: _Stated,
+    tp: int,
+    gpus: int,
+) -> _Budget:
+    if engine not in _ENGINES:
+        raise PromptlintError(f"unknown engine {engine!r}; known: {', '.join(_ENGINES)}")
+    if utilization is not None and not 0 < utilization <= 1:
+        raise PromptlintError(f"gpu_memory_utilization is a share of the memory between 0 and 1, not {utilization:g}")
+    whole_weights = geometry.weights_bytes if stated.weights_bytes is None else stated.weights_bytes
+    if whole_weights is None and stated.kv_pool_bytes is None:
+        raise PromptlintError(
+            f"the weights of {geometry.name} are not known, so neither is what they leave free; give them in GiB"
+        )
+    weights = ceil((whole_weights or 0) / gpus)
+    activation, other = stated.activation_bytes, stated.other_bytes
+    if activation is None:
+        activation = _activation(geometry, engine, settings, tp)
+    if other is None:
+        other = _NON_TORCH_PARALLEL_BYTES if gpus > 1 else _NON_TORCH_BYTES
+        other += _GRAPH_BYTES if engine == "vllm" else 0
+    share = utilization if utilization is not None else _default_share(engine, card)
+    left = int(card.memory_bytes * share) - weights
+    left -= 0 if engine == "sglang" else activation + other  # SGLang's share already leaves room for them
+    free = max(0, left) if stated.kv_pool_bytes is None else stated.kv_pool_bytes
+    return _Budget(share, weights, activation, other, left, free)
+
+
+def _activation(geometry: Geometry, engine: str, settings: Settings, tp: int) -> int:
+    if engine == "llamacpp":  # the compute buffer of one micro-batch: fp32 logits and a few hidden rows
+        return _LLAMA_CPP_UBATCH_TOKENS * ((geometry.vocab or 128_000) + 4 * (geometry.hidden or 4096)) * 4
+    return estimate_activation(geometry, settings, tp=tp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,10 +309,10 @@ def _default_share(engine: str, gpu: Gpu) -> float:
             return VLLM_UTILIZATION
 
 
-def _notes(free: int, budget: int, weights: int, gpu: Gpu, held: Held) -> list[str]:
+def _notes(budget: _Budget, gpu: Gpu, held: Held) -> list[str]:
     notes = []
-    if free == 0 and budget < 0:
-        notes.append(f"nothing is left for the KV cache: weights of {weights / GIB:.2f} GiB on {gpu.name}")
+    if budget.free_bytes == 0 and budget.left_bytes < 0:
+        notes.append(f"nothing is left for the KV cache: weights of {budget.weights_bytes / GIB:.2f} GiB on {gpu.name}")
     elif held.max_concurrency < 1:
         notes.append("one request of the full length does not fit")
     if gpu.memory_how == "vendor":

@@ -19,8 +19,20 @@ ENGINES: dict[str, CallShape] = {
 }
 
 ENGINE_SWITCHES = frozenset(
-    "enable_prefix_caching disable_radix_cache enable_block_reuse gpu_memory_utilization mem_fraction_static"
-    " max_model_len max_num_seqs tensor_parallel_size pipeline_parallel_size kv_cache_dtype kv_cache_memory_bytes"
-    " quantization block_size".split()
+    (
+        "enable_prefix_caching",
+        "disable_radix_cache",
+        "enable_block_reuse",
+        "gpu_memory_utilization",
+        "mem_fraction_static",
+        "max_model_len",
+        "max_num_seqs",
+        "tensor_parallel_size",
+        "pipeline_parallel_size",
+        "kv_cache_dtype",
+        "kv_cache_memory_bytes",
+        "quantization",
+        "block_size",
+    )
 )
 """Keyword arguments of an engine that decide over its KV cache."""

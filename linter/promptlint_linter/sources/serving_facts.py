@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from promptlint_core.kv import find_gpu
@@ -123,7 +123,9 @@ def _fact(name: str, value: str, first: Word, last: Word) -> list[Fact]:
     return [Fact(name, value, first.start, last.end)] if is_literal(value) else []
 
 
-def engine_call(facts: Iterable[Fact], place_of: object, *, gpu: str | None, shared: str | None) -> Call | None:
+def engine_call(
+    facts: Iterable[Fact], place_of: Callable[[int, int], Place], *, gpu: str | None, shared: str | None
+) -> Call | None:
     """One engine as the rules see it; None when nothing that matters is set.
 
     Args:
@@ -131,13 +133,12 @@ def engine_call(facts: Iterable[Fact], place_of: object, *, gpu: str | None, sha
         gpu: name of the GPU it runs on, where the file tells.
         shared: why the GPU is not the engine's alone, where the file tells.
     """
-    assert callable(place_of)
     found = list(facts)
     telling = [fact for fact in found if fact.name in TELLING]
     if not telling:
         return None
     provider = next((_ENGINE_OF_SETTING[fact.name] for fact in found if fact.name in _ENGINE_OF_SETTING), "vllm")
-    place: Place = place_of(telling[0].start, telling[0].end)
+    place = place_of(telling[0].start, telling[0].end)
     switches = [(fact.name, fact.value, place_of(fact.start, fact.end)) for fact in found if fact.name != "model"]
     if gpu is not None:
         switches.append(("gpu", gpu, place))
