@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,10 @@ import click
 from promptlint_core import exit_status
 
 if TYPE_CHECKING:
+    from promptlint_proxy.replay.before_after import BeforeAfter
+    from promptlint_proxy.replay.recorded import RecordedExchange
     from promptlint_proxy.replay.run import ReplayResult
+    from promptlint_rules.base import Severity
 
 _FORMATS = ("jsonl", "har", "flows", "litellm", "langfuse", "openai-batch", "vllm-log")
 
@@ -37,8 +41,12 @@ _FORMATS = ("jsonl", "har", "flows", "litellm", "langfuse", "openai-batch", "vll
 @click.option("--format", "form", type=click.Choice(_FORMATS), help="Format of the files (default: recognised).")
 @click.option("--provider", help="Who serves, where host and path do not tell: vllm, sglang, llamacpp, anthropic …")
 @click.option("--capacity", help="Pool sizes in tokens, for block traces and --rewrite: 10k,100k,1M,infinite.")
-@click.option("--rewrite", is_flag=True, help="Tell what the fixes would give: hits, tokens and money before and after.")
-@click.option("--validate", metavar="URL", help="Send the requests to a live engine and compare predicted with reported.")
+@click.option(
+    "--rewrite", is_flag=True, help="Tell what the fixes would give: hits, tokens and money before and after."
+)
+@click.option("--validate", metavar="URL", help="Send the requests to a live engine: predicted against reported.")
+@click.option("--model", help="With --validate: name of the model at the engine.")
+@click.option("--key-from", metavar="VARIABLE", help="With --validate: environment variable that holds the API key.")
 def command(
     files: tuple[Path, ...],
     isolated: bool,
@@ -50,6 +58,8 @@ def command(
     capacity: str | None,
     rewrite: bool,
     validate: str | None,
+    model: str | None,
+    key_from: str | None,
 ) -> int:
     """Analyse recorded traffic: what a prefix cache could and did give back, and what stopped it.
 
@@ -64,11 +74,13 @@ def command(
     del isolated
     if _tell_block_traces(files, capacity, output_format):
         return exit_status.CLEAN
-    exchanges, unreadable, _ = read_all(files, form, provider)
+    exchanges, unreadable, recorded = read_all(files, form, provider)
     for entry in unreadable:
         click.echo(f"promptlint: {entry.place}: {entry.sentence}", err=True)
+    if validate:
+        return _validate(recorded, validate, model, key_from, provider, output_format)
     result = replay(exchanges, AnalysisSettings(), all_pairs=pairs == "all", unreadable=unreadable)
-    _tell(result, Severity(min_severity), output_format)
+    _tell(result, Severity(min_severity), output_format, _fixes(result, capacity) if rewrite else None)
     shown = any(f.severity.rank <= Severity(min_severity).rank for f in result.findings)
     return exit_status.FINDINGS if shown else exit_status.CLEAN
 
@@ -90,14 +102,45 @@ def _tell_block_traces(files: tuple[Path, ...], capacity: str | None, output_for
     return True
 
 
-def _tell(result: ReplayResult, least: object, output_format: str) -> None:
-    from promptlint_proxy.replay.json_output import render_json
-    from promptlint_rules.base import Severity
+def _fixes(result: ReplayResult, capacity: str | None) -> tuple[BeforeAfter, ...]:
+    from promptlint_proxy.replay.before_after import compare_fixes
+    from promptlint_proxy.replay.block_traces import parse_capacities
 
-    assert isinstance(least, Severity)
-    if output_format == "json":
-        click.echo(json.dumps(render_json(result, least), ensure_ascii=False, indent=1))
-        return
+    return compare_fixes(result, parse_capacities(capacity) if capacity else (None,))
+
+
+def _validate(
+    recorded: list[RecordedExchange],
+    url: str,
+    model: str | None,
+    key_from: str | None,
+    provider: str | None,
+    output_format: str,
+) -> int:
+    from promptlint_core.errors import PromptlintError
+    from promptlint_proxy.replay.validate import Target, render_rows, render_text, validate
+
+    key = os.environ.get(key_from) if key_from else None
+    if key_from and not key:
+        raise PromptlintError(f"the environment variable {key_from} is not set")
+    rows = list(validate(recorded, Target(url, model, key, provider)))
+    click.echo(json.dumps(render_rows(rows), indent=1) if output_format == "json" else render_text(rows))
+    return exit_status.CLEAN if all(row.equal is not False for row in rows) else exit_status.FINDINGS
+
+
+def _tell(
+    result: ReplayResult, least: Severity, output_format: str, fixes: tuple[BeforeAfter, ...] | None = None
+) -> None:
+    from promptlint_proxy.replay import before_after
+    from promptlint_proxy.replay.json_output import render_json
     from promptlint_proxy.replay.text_output import render_text
 
+    if output_format == "json":
+        report = render_json(result, least)
+        if fixes is not None:
+            report["rewrite"] = before_after.render_rows(fixes)
+        click.echo(json.dumps(report, ensure_ascii=False, indent=1))
+        return
     click.echo(render_text(result, least))
+    if fixes is not None:
+        click.echo(f"\n{before_after.render_text(fixes)}")

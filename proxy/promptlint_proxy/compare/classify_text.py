@@ -13,7 +13,9 @@ from promptlint_proxy.compare.spans import Middle, changes_within_a_day, middle_
 from promptlint_rules.traffic import Kind, Relation, Span
 
 _ATTRIBUTION = re.compile(r"^\s*x-[a-z-]*(?:billing|attribution)[a-z-]*:|(?:^|[;\s])cch=[0-9a-f]+", re.IGNORECASE)
-_FRAMEWORK_SENTENCE = re.compile(r"the current (?:time|date(?: and time)?) is\s*$|current date and time:?\s*$", re.IGNORECASE)
+_FRAMEWORK_SENTENCE = re.compile(
+    r"the current (?:time|date(?: and time)?) is\s*$|current date and time:?\s*$", re.IGNORECASE
+)
 _LABELLED = re.compile(r"^\s*(?:[-*]\s+)?([A-Za-z][\w /-]{0,24}?)\s*(?:\d+)?\s*[:>]", re.MULTILINE)
 _EXAMPLE_WORDS = re.compile(r"\b(?:few[- ]?shots?|examples?|shots|demonstrations?|samples?)\b", re.IGNORECASE)
 _LINE_BORDER = re.compile(r"\n")
@@ -49,19 +51,19 @@ def judge_text(earlier: str, later: str, relation: Relation) -> Judged:
     if _plain(old) == _plain(new):
         return Judged(Kind.SMALL_EDIT, "white space or punctuation", (Span(old, new, middle.start),))
     spans = spans_of(earlier, later)
-    typed = _typed_kind(earlier, later, spans, relation)
+    typed = _typed_kind(later, spans, relation)
     if typed is not None:
         return Judged(*typed, spans)
     if _are_examples(earlier, later, middle):
         return Judged(Kind.EXAMPLES, "other examples", spans)
     first = spans[0]
-    kind = kind_of_context(earlier, later, first.offset, old, new)
-    if kind is Kind.IDENTITY and relation is Relation.LINE:
-        kind = None
-    return Judged(kind or _by_shape(old, new, relation), "", spans)
+    told = kind_of_context(later, first.offset, old, new)
+    if told is None or (told is Kind.IDENTITY and relation is Relation.LINE):
+        told = _by_shape(old, new, relation)
+    return Judged(told, "", spans)
 
 
-def _typed_kind(earlier: str, later: str, spans: tuple[Span, ...], relation: Relation) -> tuple[Kind, str] | None:
+def _typed_kind(later: str, spans: tuple[Span, ...], relation: Relation) -> tuple[Kind, str] | None:
     """The kind when typed values make up the difference, or its first part by itself."""
     first = spans[0]
     total = sum(len(span.earlier) + len(span.later) for span in spans)
@@ -76,7 +78,7 @@ def _typed_kind(earlier: str, later: str, spans: tuple[Span, ...], relation: Rel
         return Kind.CLOCK, finest.detail
     if _TEMPORARY.search(first.earlier) and _TEMPORARY.search(first.later):
         return Kind.RANDOM, "a temporary name"
-    context = kind_of_context(earlier, later, first.offset, first.earlier, first.later)
+    context = kind_of_context(later, first.offset, first.earlier, first.later)
     if first.origin is Origin.RANDOM:
         of_session = relation is Relation.GROUP and context is Kind.IDENTITY
         return (Kind.IDENTITY, "an id") if of_session else (Kind.RANDOM, first.detail)

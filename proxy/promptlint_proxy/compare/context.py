@@ -21,59 +21,51 @@ _SUMMARY = _words(
     r"summar(?:y|ies|i[sz]ed)(?: so far)?|recap|conversation so far|condensed|earlier (?:talk|conversation)"
 )
 
-_VOCABULARY: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (Kind.SUMMARY, _SUMMARY),
-    (
-        Kind.ENVIRONMENT,
-        _words(
-            r"env|environment|system info\w*|cwd|working (?:directory|dir|folder)|current (?:directory|dir|folder)|pwd"
-            r"|git(?: status| branch| diff| log| state)?|branch|commits?|untracked|modified|staged|repo(?:sitory)?(?: state"
-            r"| map| structure)?|hostname|host|machine|node|platform|os|kernel|shell|uptime|load average|cpu|memory usage"
-            r"|disk|free space|file ?list|files?|file tree|tree|directory|directories|dir|listing|folder|project structure"
-            r"|open (?:files|tabs|windows)|clipboard|workspace path|python version|pid|processes"
-        ),
-    ),
-    (
-        Kind.RETRIEVAL,
-        _words(
-            r"contexts?|passages?|documents?|docs?|retriev\w+|search results?|results?|memor(?:y|ies)|recall\w*|knowledge"
-            r"(?: base)?|sources?|snippets?|excerpts?|evidence|articles?|chunks?|references?|relevant\w*|facts|notes"
-            r"|background|faqs?|tickets like this|similar"
-        ),
-    ),
-    (
-        Kind.STATE,
-        _words(
-            r"steps?|iterations?|rounds?|attempts?|turns?|budget|remaining|left|used|spent|progress|todos?|to-do|tasks? list"
-            r"|plan|status|state|phase|stage|mode|counter|count|score|cart|basket|queue|tokens?|percent|balance|inventory"
-            r"|checklist|completed|pending"
-        ),
-    ),
-    (
-        Kind.IDENTITY,
-        _words(
-            r"users?|username|customer|client|member|patient|student|employee|caller|visitor|person|guest|owner|tenant"
-            r"|org(?:anisation|anization)?|workspace|company|team|account|session(?: id)?|conversation(?: id)?|thread|chat"
-            r"(?: id)?|talking (?:to|with)|speaking (?:to|with)|chatting with|talk (?:to|with)|assist(?:ing|ant (?:of|to|for))"
-            r"|helping|serving|on behalf of|your name is|name|named|e-?mail|phone|locale|time ?zone|profile|dear|hello|card"
-            r"|signed in|logged in|role"
-        ),
-    ),
-    (
-        Kind.TASK,
-        _words(
-            r"tasks?|jobs?|goals?|objectives?|quer(?:y|ies)|questions?|requests?|topics?|missions?|assignments?|instructions?"
-            r"|problem|prompt|input|ask|wants?|asks?|asked|issue|subject|today's|order"
-        ),
-    ),
+_ENVIRONMENT = _words(
+    r"env|environment|system info\w*|cwd|working (?:directory|dir|folder)|current (?:directory|dir|folder)|pwd"
+    r"|git(?: status| branch| diff| log| state)?|branch|commits?|untracked|modified|staged"
+    r"|repo(?:sitory)?(?: state| map| structure)?|hostname|host|machine|node|platform|os|kernel|shell|uptime"
+    r"|load average|cpu|memory usage|disk|free space|file ?list|files?|file tree|tree|directory|directories|dir"
+    r"|listing"
+    r"|folder|project structure|open (?:files|tabs|windows)|clipboard|workspace path|python version|pid|processes"
 )
-"""Tried in this order on each piece of context, nearest context first."""
+_RETRIEVAL = _words(
+    r"contexts?|passages?|documents?|docs?|retriev\w+|search results?|results?|memor(?:y|ies)|recall\w*"
+    r"|knowledge(?: base)?|sources?|snippets?|excerpts?|evidence|articles?|chunks?|references?|relevant\w*|facts|notes"
+    r"|background|faqs?|similar"
+)
+_STATE = _words(
+    r"steps?|iterations?|rounds?|attempts?|turns?|budget|remaining|left|used|spent|progress|todos?|to-do|tasks? list"
+    r"|plan|status|state|phase|stage|mode|counter|count|score|cart|basket|queue|tokens?|percent|balance|inventory|checklist"
+    r"|completed|pending"
+)
+_IDENTITY = _words(
+    r"users?|username|customer|client|member|patient|student|employee|caller|visitor|person|guest|owner|tenant"
+    r"|org(?:anisation|anization)?|workspace|company|team|account|session(?: id)?|conversation(?: id)?|thread"
+    r"|chat(?: id)?|(?:talk|speak|chatt)(?:ing)? (?:to|with)|assist(?:ing|ant (?:of|to|for))|helping|serving"
+    r"|on behalf of|your name is|name|named|e-?mail|phone|locale|time ?zone|profile|dear|hello|card"
+    r"|(?:signed|logged) in|role"
+)
+_TASK = _words(
+    r"tasks?|jobs?|goals?|objectives?|quer(?:y|ies)|questions?|requests?|topics?|missions?|assignments?|instructions?"
+    r"|problem|prompt|input|ask|wants?|asks?|asked|issue|subject|today's|order"
+)
+_VOCABULARY: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (Kind.ENVIRONMENT, _ENVIRONMENT),
+    (Kind.RETRIEVAL, _RETRIEVAL),
+    (Kind.STATE, _STATE),
+    (Kind.IDENTITY, _IDENTITY),
+    (Kind.TASK, _TASK),
+)
+"""Where two words end at one place, the first kind wins."""
 
 _OPEN_TAG = re.compile(r"<([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 _CLOSE_TAG = re.compile(r"</([A-Za-z][\w:-]{0,40})>")
-_HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+(?P<mark>.{1,80})|(?P<colon>[^\n:]{1,60}):|\[(?P<square>[^\]\n]{1,60})\]"
-                      r"|(?:\*\*|=+|-{2,})[ \t]*(?P<bold>[^*=\n]{1,60}?)[ \t]*(?:\*\*|=+|-{2,}):?)[ \t]*$", re.MULTILINE)  # fmt: skip
-
+_HEADING = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+(?P<mark>.{1,80})|(?P<colon>[^\n:]{1,60}):|\[(?P<square>[^\]\n]{1,60})\]"
+    r"|(?:\*\*|=+|-{2,})[ \t]*(?P<bold>[^*=\n]{1,60}?)[ \t]*(?:\*\*|=+|-{2,}):?)[ \t]*$",
+    re.MULTILINE,
+)
 _LINE_LABEL = re.compile(r"[\s>*-]*([^\n:.]{1,60}):")
 _LAST_LABEL = re.compile(r"([^\n:.;,|(\[{]{1,60})[:=]\s*[^:=]*$")
 
@@ -129,7 +121,7 @@ def surroundings(text: str, at: int) -> Surroundings:
     return Surroundings(enclosing_tags(text, at), label, opening.group(1) if opening else "", heading)
 
 
-def kind_of_context(earlier: str, later: str, at: int, span_earlier: str, span_later: str) -> Kind | None:
+def kind_of_context(later: str, at: int, span_earlier: str, span_later: str) -> Kind | None:
     """What the context of a differing span says that it is; None where it says nothing.
 
     Nearest first: words inside an innermost tag, the label in its line, the heading above, then the text itself.
@@ -139,7 +131,6 @@ def kind_of_context(earlier: str, later: str, at: int, span_earlier: str, span_l
         kind = _kind_of_words(words)
         if kind is not None:
             return kind
-    del earlier
     return kind_of_text(span_earlier, span_later)
 
 

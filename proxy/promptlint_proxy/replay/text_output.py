@@ -106,7 +106,8 @@ def _totals(result: ReplayResult) -> Iterator[str]:
         f"{_several(figures['groups'], 'prompt group')}, {figures['prompt_tokens']:,} prompt tokens"
         + (f", {_several(figures['retries'], 'repeat')} of failed ones" if figures["retries"] else "")
     )
-    yield f"hit rate: predicted {_share(figures['predicted_hit_rate'])}, reported {_share(figures['reported_hit_rate'])}"
+    predicted, reported = _share(figures["predicted_hit_rate"]), _share(figures["reported_hit_rate"])
+    yield f"hit rate: predicted {predicted}, reported {reported}"
     if figures["hits_not_honoured"]:
         yield f"{figures['hits_not_honoured']:,} predicted hits were not honoured by the provider"
     if figures["prompt_tokens_estimated"]:

@@ -56,7 +56,8 @@ class ChangingRoutingKey(Rule):
             if pair.relation is Relation.LINE and _changed(pair):
                 yield wire_finding(
                     type(self),
-                    f"the routing key changed from one turn to the next; {pair.shared_tokens:,} common tokens are looked "
+                    f"the routing key changed from one turn to the next; {pair.shared_tokens:,} "
+                    "common tokens are looked "
                     "for elsewhere",
                     (pair.earlier.index, pair.later.index),
                     path="prompt_cache_key",
@@ -82,7 +83,8 @@ class ChangingRoutingKey(Rule):
         span_s = keyed[-1].at - keyed[0].at
         yield wire_finding(
             type(self),
-            f"one head of {shared:,} tokens was sent under {len(keys)} routing keys in {span_s:,.0f} s, none of them twice",
+            f"one head of {shared:,} tokens was sent under {len(keys)} routing keys in "
+            f"{span_s:,.0f} s, none of them twice",
             tuple(seen.index for seen in keyed),
             path="prompt_cache_key",
             tokens_behind=shared,

@@ -61,7 +61,8 @@ class ConcurrentColdStart(Rule):
         spread_s = burst[-1].at - burst[0].at
         yield wire_finding(
             type(self),
-            f"{len(burst)} requests with one head of about {shared:,} tokens started within {spread_s:.1f} s, before the "
+            f"{len(burst)} requests with one head of about {shared:,} tokens started within "
+            f"{spread_s:.1f} s, before the "
             "first answer began, and none read it: send one first, then the rest",
             tuple(seen.index for seen in burst),
             tokens_behind=shared,

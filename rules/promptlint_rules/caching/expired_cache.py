@@ -74,7 +74,8 @@ class ExpiredCache(Rule):
                 yield of_pair(
                     type(self),
                     pair,
-                    f"the marker's life was shortened from {shortened[0]:,} s to {shortened[1]:,} s within a conversation",
+                    f"the marker's life was shortened from {shortened[0]:,} s to "
+                    f"{shortened[1]:,} s within a conversation",
                     life_before_s=shortened[0],
                     life_s=shortened[1],
                 )

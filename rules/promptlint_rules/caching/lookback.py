@@ -6,7 +6,7 @@ from promptlint_core.exchange import Request, WireMarker
 
 
 def block_of(request: Request, piece: int) -> int:
-    """Content block of a piece, counted over the whole prompt; the last one before it where it is no block; -1: none."""
+    """Content block of a piece, counted over the whole prompt, or of the last piece before it that is one; -1: none."""
     for index in range(min(piece, len(request.pieces) - 1), -1, -1):
         block = request.pieces[index].block
         if block is not None:

@@ -13,9 +13,9 @@ _MIN_SHARED_TOKENS = 256
 """A smaller shared head is not worth a marker of its own."""
 _TELLS_BY_ITSELF = frozenset(
     {
-        Kind.CLOCK, Kind.FRAMEWORK_CLOCK, Kind.RANDOM, Kind.IDENTITY, Kind.ENVIRONMENT, Kind.ATTRIBUTION, Kind.RETRIEVAL,
-        Kind.STATE, Kind.TASK, Kind.EXAMPLES, Kind.ITEM_ORDER, Kind.JSON_BYTES, Kind.SUMMARY, Kind.TOOL_ORDER,
-        Kind.TOOL_SET, Kind.SCHEMA_ORDER,
+        Kind.CLOCK, Kind.FRAMEWORK_CLOCK, Kind.RANDOM, Kind.IDENTITY, Kind.ENVIRONMENT, Kind.ATTRIBUTION,
+        Kind.RETRIEVAL, Kind.STATE, Kind.TASK, Kind.EXAMPLES, Kind.ITEM_ORDER, Kind.JSON_BYTES, Kind.SUMMARY,
+        Kind.TOOL_ORDER, Kind.TOOL_SET, Kind.SCHEMA_ORDER,
     }
 )  # fmt: skip
 """With stable text behind it, the difference is told by its own rule: moving the marker would not be enough."""

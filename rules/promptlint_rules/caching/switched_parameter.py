@@ -28,11 +28,11 @@ class SwitchedParameter(Rule):
     {"t": 0, "path": "/v1/responses", "headers": {"host": "api.openai.com"}, "request": {
       "model": "gpt-5.4", "max_output_tokens": 50, "reasoning": {"effort": "low"},
       "instructions": "Answer in two sentences. Name the shelf of every book. Never promise a reservation.",
-      "input": [{"role": "user", "content": "Write a greeting for the new members of the library and name its hours."}]}}
+      "input": [{"role": "user", "content": "Write a greeting to the new members of our library; name its hours."}]}}
     {"t": 14, "path": "/v1/responses", "headers": {"host": "api.openai.com"}, "request": {
       "model": "gpt-5.4", "max_output_tokens": 50, "reasoning": {"effort": "high"},
       "instructions": "Answer in two sentences. Name the shelf of every book. Never promise a reservation.",
-      "input": [{"role": "user", "content": "Write a greeting for the new members of the library and name its hours."},
+      "input": [{"role": "user", "content": "Write a greeting to the new members of our library; name its hours."},
                 {"role": "assistant", "content": "Good morning."},
                 {"role": "user", "content": "Longer."}]}}
     ```

@@ -105,6 +105,7 @@ class FrameworkClock(Rule):
             yield of_pair(
                 type(self),
                 pair,
-                f"{pair.place}, in the sentence that an agent framework adds for the time ({pair.detail}); {behind(pair)}",
+                f"{pair.place}, in the sentence that an agent framework adds for the time "
+                f"({pair.detail}); {behind(pair)}",
                 precision=pair.detail,
             )

@@ -115,7 +115,8 @@ class PrefixCachingOff(Rule):
         share = min(pair.comparison.shared_prefix_share for pair in pairs)
         yield wire_finding(
             type(self),
-            f"{len(pairs)} requests share at least {share:.0%} of their prompt with an earlier one and the engine "
+            f"{len(pairs)} requests share at least {share:.0%} of their prompt with an earlier "
+            "one and the engine "
             "reports no hit: its prefix cache seems to be off",
             tuple(sorted({index for pair in pairs for index in (pair.earlier.index, pair.later.index)})),
             tokens_behind=max(pair.shared_tokens for pair in pairs),

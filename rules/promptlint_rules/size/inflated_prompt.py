@@ -76,7 +76,8 @@ class InflatedPrompt(Rule):
         share = tools_tokens / max(1, seen.prompt_tokens)
         yield wire_finding(
             type(self),
-            f"{len(seen.request.tool_names)} tool definitions are {share:.0%} of the prompt (about {tools_tokens:,} tokens) "
+            f"{len(seen.request.tool_names)} tool definitions are {share:.0%} of the prompt "
+            f"(about {tools_tokens:,} tokens) "
             f"and no tool was called in {counts.answered} answers",
             tuple(other.index for other in traffic.group),
             path="tools",

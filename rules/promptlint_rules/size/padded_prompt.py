@@ -67,7 +67,8 @@ class PaddedPrompt(Rule):
             return
         yield wire_finding(
             type(self),
-            f"white space is about {saved:,} tokens, {saved / max(1, seen.prompt_tokens):.0%} of the prompt, most of it in "
+            f"white space is about {saved:,} tokens, {saved / max(1, seen.prompt_tokens):.0%} of "
+            "the prompt, most of it in "
             f"`{path}`",
             (seen.index,),
             path=path,

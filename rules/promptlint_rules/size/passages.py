@@ -17,7 +17,8 @@ _BLOCK = re.compile(
     r"(?is)<(context|documents?|passages?|knowledge(?:_base)?|search_results|sources?|references?|retrieved\w*)>(.*?)</\1>"
 )
 _LABELLED_BLOCK = re.compile(
-    r"(?is)(?:^|\n)\s*(?:#+\s*)?(?:context|documents?|passages?|knowledge|search results|sources|excerpts?)\b[^\n]{0,40}:\s*\n"
+    r"(?is)(?:^|\n)\s*(?:#+\s*)?(?:context|documents?|passages?|knowledge|search results|sources|excerpts?)\b"
+    r"[^\n]{0,40}:\s*\n"
     r"(.*?)(?=\n\s*(?:#+\s*)?(?:question|query|instructions?|task)\b[^\n]{0,20}:|\Z)"
 )
 _GAP_SHARE = 0.8

@@ -68,9 +68,7 @@ class UnboundedHistory(Rule):
         if len(line) < LEAST_TURNS or not all(grown[-LEAST_TURNS + 1 :]) or seen.prompt_tokens < LEAST_PROMPT_TOKENS:
             return
         recent = line[-LEAST_TURNS:]
-        steps = [
-            later.prompt_tokens - earlier.prompt_tokens for earlier, later in itertools.pairwise(recent)
-        ]
+        steps = [later.prompt_tokens - earlier.prompt_tokens for earlier, later in itertools.pairwise(recent)]
         if min(steps) <= 0:
             return
         per_turn = sum(steps) / len(steps)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from proxy.replay.wire_cases import (
+from wire_cases import (
     ANTHROPIC,
     OPENAI,
     assistant,

@@ -27,7 +27,9 @@ def rules(count: int = 61) -> str:
 
 
 def entries(start: int, count: int = 4) -> str:
-    return " ".join(f"Entry {n}: the count in hall {n * 7 % 13} was {n * 53 % 701} units." for n in range(start, start + count))
+    return " ".join(
+        f"Entry {n}: the count in hall {n * 7 % 13} was {n * 53 % 701} units." for n in range(start, start + count)
+    )
 
 
 def system(text: str) -> dict[str, Any]:
@@ -44,7 +46,11 @@ def assistant(text: str, **more: Any) -> dict[str, Any]:
 
 def call(name: str, arguments: str, call_id: str = "call_1") -> dict[str, Any]:
     function = {"name": name, "arguments": arguments}
-    return {"role": "assistant", "content": "", "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
+    return {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+    }
 
 
 def result(text: str, call_id: str = "call_1") -> dict[str, Any]:
@@ -64,13 +70,20 @@ def chat(t: float, messages: list[dict[str, Any]], host: str = VLLM, **body: Any
             line[name] = body.pop(name)
     model = body.pop("model", "gpt-5.4" if host == OPENAI else "Qwen3-8B")
     body.setdefault("max_tokens", 300)
-    return {**line, "request": {"model": model, "messages": messages, **{k: v for k, v in body.items() if v is not None}}}
+    return {
+        **line,
+        "request": {"model": model, "messages": messages, **{k: v for k, v in body.items() if v is not None}},
+    }
 
 
 def claude(
     t: float, system_blocks: Any, messages: list[dict[str, Any]], host: str = ANTHROPIC, **body: Any
 ) -> dict[str, Any]:
-    line: dict[str, Any] = {"t": t, "path": "/v1/messages", "headers": {"host": host, "anthropic-version": "2023-06-01"}}
+    line: dict[str, Any] = {
+        "t": t,
+        "path": "/v1/messages",
+        "headers": {"host": host, "anthropic-version": "2023-06-01"},
+    }
     for name in ("usage", "response"):
         if name in body:
             line[name] = body.pop(name)
