@@ -58,6 +58,22 @@ def default_efficiency(gpu: Gpu) -> Efficiency:
     return WORKSTATION if gpu.name.upper().startswith("RTX") else DATACENTRE
 
 
+_LARGEST_GRAPH = 512
+
+
+def graph_size(tokens: int) -> int:
+    """Tokens that a batch of decodes is padded to: the sizes vLLM captures CUDA graphs for (1, 2, 4, 8, 16, 24 …).
+
+    >>> [graph_size(n) for n in (1, 3, 8, 9, 25, 513)]
+    [1, 4, 8, 16, 32, 513]
+    """
+    if tokens > _LARGEST_GRAPH:
+        return tokens
+    if tokens <= 4:
+        return 1 << (tokens - 1).bit_length()
+    return (tokens + 7) // 8 * 8
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """What one rank computes in one step."""
@@ -109,8 +125,10 @@ class StepTimer:
         own = self.efficiency
         slowest = max(self._rank_s(batch) for batch in busy)
         longest = max(batch.tokens for batch in busy)
-        time = own.overhead_s + slowest + self._routed_s(longest, sum(batch.tokens for batch in busy))
-        if any(batch.prefill_pairs for batch in busy):
+        mixed = any(batch.prefill_pairs for batch in busy)
+        padded = longest if mixed else graph_size(longest)
+        time = own.overhead_s + slowest + self._routed_s(longest, padded * len(batches))
+        if mixed:
             time += own.mixed_layer_s * self.cost.layers
         if self.tp > 1 or len(batches) > 1:
             time += self._exchange_s(longest)
@@ -129,7 +147,10 @@ class StepTimer:
         return own.per_request_s * batch.requests + linear + attention + reads
 
     def _routed_s(self, tokens: int, tokens_of_all_ranks: int) -> float:
-        """Routed experts: a rank holds its share of them and computes as many rows as it brings."""
+        """Routed experts: a rank holds its share of them and computes as many rows as it brings.
+
+        Rows that only pad a batch hold stale tokens and are routed as well, so they touch experts too.
+        """
         cost = self.cost
         if not cost.experts:
             return 0.0
