@@ -102,10 +102,12 @@ def notebook(*cells: str, language: str = "python", kind: str = "code") -> str:
 CELLS = (
     "%pip install openai\nfrom datetime import datetime\nimport openai\n",
     f'RULES = """{RULES}"""\n!ls "ä"\n',
-    "def ask(question):\n"
-    '    system = f"Ärger: {datetime.now().isoformat()} {RULES}"\n'
-    '    messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]\n'
-    '    return openai.OpenAI().chat.completions.create(model="m", messages=messages, max_tokens=200)\n',
+    (
+        "def ask(question):\n"
+        '    system = f"Ärger: {datetime.now().isoformat()} {RULES}"\n'
+        '    messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]\n'
+        '    return openai.OpenAI().chat.completions.create(model="m", messages=messages, max_tokens=200)\n'
+    ),
 )
 
 
