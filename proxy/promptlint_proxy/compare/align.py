@@ -108,12 +108,13 @@ def chars_behind(earlier: Request, later: Request, head: Head) -> int:
     for text, count in old_rest.items():
         cut = offset if text == old_first else 0
         for chunk in chunks(text[cut:]):
-            old_chunks[chunk] += count
+            old_chunks[chunk.strip()] += count
     for text in new_left:
         cut = offset if text == first else 0
         for chunk in chunks(text[cut:]):
-            if old_chunks[chunk] > 0:
-                old_chunks[chunk] -= 1
+            words = chunk.strip()
+            if old_chunks[words] > 0:
+                old_chunks[words] -= 1
                 shared += len(chunk)
     return shared
 

@@ -123,6 +123,8 @@ def _typed(earlier: str, later: str, a1: int, a2: int, b1: int, b2: int) -> Span
     random = {"hex", "token", "number", "uuid", "ulid"}
     if old.origin is not new.origin and not {old.kind, new.kind} <= random:
         return None
+    if earlier[old.start : old.end] == later[new.start : new.end]:
+        return None
     chosen = old if old.kind != "number" else new
     if chosen.origin is Origin.CLOCK and new.unit != old.unit:
         chosen = max(old, new, key=lambda found: found.cadence)

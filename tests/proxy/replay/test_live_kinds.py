@@ -54,7 +54,13 @@ def replayed(first: list[dict[str, Any]], second: list[dict[str, Any]], host: st
     ]
 
 
-LONG = [user("Go through the tickets."), call("read", "{}", "c1"), result(entries(1, 12), "c1"), assistant(entries(20, 8)), user("Go on.")]
+LONG = [
+    user("Go through the tickets."),
+    call("read", "{}", "c1"),
+    result(entries(1, 12), "c1"),
+    assistant(entries(20, 8)),
+    user("Go on."),
+]
 
 FAULTS: dict[str, tuple[Lines, set[str]]] = {
     # order

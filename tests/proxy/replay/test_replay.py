@@ -259,7 +259,11 @@ def engine() -> Iterator[str]:
             answer = {
                 "object": "chat.completion",
                 "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 1040, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": hit}},
+                "usage": {
+                    "prompt_tokens": 1040,
+                    "completion_tokens": 1,
+                    "prompt_tokens_details": {"cached_tokens": hit},
+                },
             }
             raw = json.dumps(answer).encode()
             self.send_response(200)
