@@ -39,7 +39,7 @@ class Project:
         known = self._modules.get(path)
         if known is not None and known.text == source.text:
             return known
-        module = Module(self, path, source.path, source.text, read_outline(source.text))
+        module = Module(self, path, source.path, source.text, read_outline(source.text, Path(path).stem))
         self._modules[path] = module
         return module
 
@@ -108,7 +108,7 @@ class Project:
             if isinstance(source, Problem):
                 continue
             try:
-                outline = read_outline(source.text)
+                outline = read_outline(source.text, Path(path).stem)
             except _UNPARSABLE:
                 outline = Outline()
             self._modules[path] = Module(self, path, source.path, source.text, outline)

@@ -19,7 +19,14 @@ _PACKAGES = frozenset(
     " pydantic_ai haystack llama_index semantic_kernel magentic azure litellm agno smolagents anthropic google".split()
 )
 
-_ROLE_IN_ARGUMENTS = frozenset({"ChatMessage", "Message", "ChatMessageContent", "Content", "MessageParam"})
+_ROLE_IN_ARGUMENTS = frozenset({"ChatMessage", "Message", "ChatMessageContent", "MessageParam"})
+
+CLASS_NAMES = frozenset(name for name in (*_ROLE_OF_CLASS, *_ROLE_IN_ARGUMENTS) if name[0].isupper()) | {
+    "from_system",
+    "from_user",
+    "from_assistant",
+}
+"""Names of classes and factories whose calls make messages."""
 
 TEMPLATE_CLASSES = frozenset({"PromptTemplate", "ChatPromptTemplate", "FewShotPromptTemplate", "RichPromptTemplate"})
 PLACEHOLDER_CLASSES = frozenset({"MessagesPlaceholder"})

@@ -52,7 +52,7 @@ def repeated(fragments: Iterable[Fragment]) -> Fragments:
     def once(piece: Piece) -> Piece:
         if piece.origin is Origin.STATE and piece.detail == LOOP_COUNTER:
             return Piece(None, Cadence.FIXED, site=piece.site, repeated=True)
-        return replace(piece, repeated=True)
+        return piece if piece.repeated else replace(piece, repeated=True)
 
     return change(fragments, once)
 

@@ -15,7 +15,6 @@ from promptlint_linter.calls.match import shape_of_call
 from promptlint_linter.calls.shapes import CallShape
 from promptlint_linter.evaluate import changes, classes, expressions, functions, imports
 from promptlint_linter.evaluate.dependence import arguments_depend, depends
-from promptlint_linter.evaluate.likeness import is_prompt_name
 from promptlint_linter.evaluate.messages import is_message
 from promptlint_linter.evaluate.outline import Imported
 from promptlint_linter.evaluate.records import Called, Composed, Listed, Records
@@ -46,15 +45,6 @@ if TYPE_CHECKING:
 _STEPS_PER_ENTRY = 40_000
 """Expressions evaluated on behalf of one function of the linted file; a longer way is given up as unknown."""
 
-PROMPT_WORDS = re.compile(
-    r"[Pp]rompt|PROMPT|[Ii]nstruction|INSTRUCTION|[\"'](?:role|system)[\"']|[Yy]ou are |[Yy]our task|[Pp]ersona"
-    r"|(?:System|Human|User|Chat|AI)Message|completions?\b|\.messages\.|\.responses\.|generate_content|invoke\("
-    r"|\bChat[A-Z]\w+\(|Agent\(|\bLLM\(|SamplingParams|as_retriever|similarity_|system_message|\.converse|\bollama\b"
-    r"|TEMPLATE|[Tt]emplate|EngineArgs\(|\bEngine\(|ServerArgs\(|KvCacheConfig\("
-)
-"""A definition without any of these words is only evaluated when another one asks for it."""
-
-
 @dataclass(eq=False)
 class Machine:
     """Evaluates the definitions of one project; what does not depend on who asks is kept."""
@@ -72,7 +62,6 @@ class Machine:
     records: Records = field(default_factory=Records)
     failures: list[Exception] = field(default_factory=list)
     """Faults of the evaluator itself: the definition is unknown, the run goes on."""
-    interesting: dict[Definition, bool] = field(default_factory=dict)
 
     # What an entry is
 
@@ -102,13 +91,11 @@ class Machine:
         finally:
             self.records = kept
 
-    def is_interesting(self, definition: Definition) -> bool:
-        known = self.interesting.get(definition)
-        if known is None:
-            names = (definition.owner.name if definition.owner else "", definition.module.stem)
-            known = any(map(is_prompt_name, names)) or PROMPT_WORDS.search(definition.text) is not None
-            self.interesting[definition] = known
-        return known
+    def sends(self, definition: Definition) -> bool:
+        """Whether a function that was run puts its parameters into a prompt."""
+        key = (definition.function, definition.owner, None)
+        known = self.summaries.get(key)
+        return isinstance(known, functions.Summary) and known.sends
 
     # Values
 
@@ -132,7 +119,7 @@ class Machine:
         """Run a call whose result nobody may ask for, if its arguments reach a prompt."""
         if not isinstance(value, Deferred) or value.result is not None or not isinstance(value.function, Function):
             return
-        if self.is_interesting(value.function.definition):
+        if value.function.definition.lines.is_seeded:
             found = functions.summary(self, value.function, frame.depth + 1)
             if found.sends and functions.is_worth_a_run(self, found, value):
                 value.result = UNKNOWN

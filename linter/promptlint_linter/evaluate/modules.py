@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from promptlint_core.prompt import Place
 from promptlint_linter.evaluate.outline import ClassOutline, Lines, Outline
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from promptlint_linter.project import Project
 
 _LONGEST_EXPRESSION = 120
+_LEAST_UNIQUE_CHARS = 8
+"""Shorter text may occur inside another word."""
 
 
 class Definition:
@@ -63,11 +65,40 @@ class Definition:
         return next((s for s in self.statements if isinstance(s, cst.FunctionDef)), None)
 
     @cached_property
-    def _positions(self) -> dict[cst.CSTNode, CodeRange]:
-        found = MetadataWrapper(self._tree, unsafe_skip_copy=True).resolve(PositionProvider)
-        return {node: span for node, span in found.items() if isinstance(span, CodeRange)}
+    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
+        """One pass of code generation; libcst's public way to the same table visits every node twice more."""
+        provider = PositionProvider()
+        provider._gen_impl(self._tree)  # noqa: SLF001
+        return provider._computed  # noqa: SLF001
 
     def place(self, node: cst.CSTNode) -> Place:
+        """Where a node of this definition stands."""
+        known = self._places.get(node)
+        if known is None:
+            known = self._places[node] = self._only_occurrence(node) or self._generated_place(node)
+        return known
+
+    @cached_property
+    def _places(self) -> dict[cst.CSTNode, Place]:
+        return {}
+
+    def _only_occurrence(self, node: cst.CSTNode) -> Place | None:
+        """The place of a node whose source text occurs once: most that is reported, found without a table."""
+        code = self._tree.code_for_node(node)
+        start = self.text.find(code)
+        if start < 0 or len(code) < _LEAST_UNIQUE_CHARS or self.text.find(code, start + 1) >= 0:
+            return None
+        end = start + len(code)
+        first, last = self.text.count("\n", 0, start), self.text.count("\n", 0, end)
+        return Place(
+            self.module.shown,
+            self.lines.first + first,
+            start - self.text.rfind("\n", 0, start),
+            self.lines.first + last,
+            end - self.text.rfind("\n", 0, end),
+        )
+
+    def _generated_place(self, node: cst.CSTNode) -> Place:
         span = self._positions.get(node)
         if span is None:
             return Place(self.module.shown, self.lines.first)

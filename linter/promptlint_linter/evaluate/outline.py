@@ -7,8 +7,15 @@ when somebody asks for it.
 from __future__ import annotations
 
 import ast
+import gc
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+
+from promptlint_linter.calls.frameworks import INSTRUCTION_DECORATORS
+from promptlint_linter.evaluate.seeds import is_seeded
+from promptlint_linter.gate import may_hold_prompt
 
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncFor, ast.AsyncWith)
 
@@ -31,6 +38,8 @@ class Lines:
     first: int
     last: int
     decorators: tuple[str, ...] = ()
+    is_seeded: bool = False
+    """A prompt may be put together in it: it is evaluated for itself."""
 
 
 @dataclass(slots=True)
@@ -54,64 +63,94 @@ class Outline:
     """The other statements of the module, with the names that each binds or changes."""
 
 
-def read_outline(text: str) -> Outline:
-    """Raises SyntaxError, ValueError, RecursionError or MemoryError when the text cannot be parsed."""
+def read_outline(text: str, stem: str) -> Outline:
+    """The outline of the module in the file named `stem`.
+
+    Raises SyntaxError, ValueError, RecursionError or MemoryError when the text cannot be parsed.
+    """
     outline = Outline()
-    _read_body(ast.parse(text).body, outline)
+    with _uncollected(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
+        _Reader(text, stem, may_hold_prompt(text)).read_body(ast.parse(text).body, outline)
     return outline
 
 
-def _read_body(body: Sequence[ast.stmt], outline: Outline) -> None:
-    for statement in body:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            for name, imported in imported_names(statement):
-                if name == "*":
-                    outline.stars.append(imported)
-                else:
-                    outline.imports[name] = imported
-        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            outline.functions[statement.name] = _lines(statement)
-        elif isinstance(statement, ast.ClassDef):
-            outline.classes[statement.name] = _read_class(statement)
-        else:
-            names = frozenset(_changed_names(statement))
-            outline.statements.append((_lines(statement), names))
-            for nested in _bodies(statement):
-                _read_definitions(nested, outline)
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the garbage collector, which would walk the whole tree again and again while it grows."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
-def _read_definitions(body: Sequence[ast.stmt], outline: Outline) -> None:
-    """The imports, functions and classes of a conditional part of a module."""
-    inner = Outline()
-    _read_body(body, inner)
-    outline.imports = {**inner.imports, **outline.imports}
-    outline.functions = {**inner.functions, **outline.functions}
-    outline.classes = {**inner.classes, **outline.classes}
-    outline.stars += inner.stars
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    text: str
+    stem: str
+    is_gated: bool
+    """Whether the file may hold a prompt at all."""
 
+    def read_body(self, body: Sequence[ast.stmt], outline: Outline) -> None:
+        for statement in body:
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                for name, imported in imported_names(statement):
+                    if name == "*":
+                        outline.stars.append(imported)
+                    else:
+                        outline.imports[name] = imported
+            elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                outline.functions[statement.name] = self._lines(statement)
+            elif isinstance(statement, ast.ClassDef):
+                outline.classes[statement.name] = self._read_class(statement)
+            else:
+                names = frozenset(_changed_names(statement))
+                outline.statements.append((self._lines(statement), names))
+                for nested in _bodies(statement):
+                    self._read_definitions(nested, outline)
 
-def _read_class(node: ast.ClassDef) -> ClassOutline:
-    found = ClassOutline(_lines(node), tuple(filter(None, map(dotted, node.bases))))
-    fields = []
-    for statement in node.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            found.methods.setdefault(statement.name, _lines(statement))
-        elif isinstance(statement, ast.ClassDef):
-            found.classes[statement.name] = _read_class(statement)
-        else:
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-                fields.append(statement.target.id)
-            for name in _changed_names(statement):
-                found.attributes.setdefault(name, []).append(_lines(statement))
-    found.fields = tuple(fields)
-    return found
+    def _read_definitions(self, body: Sequence[ast.stmt], outline: Outline) -> None:
+        """The imports, functions and classes of a conditional part of a module."""
+        inner = Outline()
+        self.read_body(body, inner)
+        outline.imports = {**inner.imports, **outline.imports}
+        outline.functions = {**inner.functions, **outline.functions}
+        outline.classes = {**inner.classes, **outline.classes}
+        outline.stars += inner.stars
 
+    def _read_class(self, node: ast.ClassDef) -> ClassOutline:
+        found = ClassOutline(self._lines(node), tuple(filter(None, map(dotted, node.bases))))
+        fields = []
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.methods.setdefault(statement.name, self._lines(statement, node.name))
+            elif isinstance(statement, ast.ClassDef):
+                found.classes[statement.name] = self._read_class(statement)
+            else:
+                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                    fields.append(statement.target.id)
+                for name in _changed_names(statement):
+                    found.attributes.setdefault(name, []).append(self._lines(statement, node.name))
+        found.fields = tuple(fields)
+        return found
 
-def _lines(node: ast.stmt) -> Lines:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(d.lineno for d in decorators)])
-    names = tuple(dotted(d.func if isinstance(d, ast.Call) else d) or "" for d in decorators)
-    return Lines(getattr(node, "name", ""), first, node.end_lineno or node.lineno, names)
+    def _lines(self, node: ast.stmt, owner: str = "") -> Lines:
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(d.lineno for d in decorators)])
+        named = tuple(dotted(d.func if isinstance(d, ast.Call) else d) or "" for d in decorators)
+        name = getattr(node, "name", "")
+        seeded = (
+            self.is_gated
+            and not isinstance(node, ast.ClassDef)
+            and (
+                any(decorator.rsplit(".", 1)[-1] in INSTRUCTION_DECORATORS for decorator in named)
+                or is_seeded(node, (name, owner, self.stem), self.text)
+            )
+        )
+        return Lines(name, first, node.end_lineno or node.lineno, named, seeded)
 
 
 def imported_names(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Imported]]:

@@ -307,8 +307,9 @@ def _segment(piece: Piece, part: Part, role: str) -> Segment:
     expression = ""
     flow: tuple[Step, ...] = ()
     if piece.site is not None:
-        place = piece.site.source.place(piece.site.node)
         expression = piece.spelled or piece.site.source.code(piece.site.node)
+    if piece.site is not None and piece.cadence is not None:
+        place = piece.site.source.place(piece.site.node)
         first = "read here" if piece.evidence is Evidence.PROVED else ENTERS
         flow = (Step(place, first), *_later(piece, place))
     return Segment(None, piece.cadence, piece.origin, piece.evidence, part, role, place, expression, flow, marker,

@@ -42,16 +42,20 @@ def read(source: SourceFile, project: Project) -> SourceUnit:
 def _evaluate(machine: Machine, module: Module) -> None:
     with machine.within(module):
         for definition, names in module.statements:
-            if machine.is_interesting(definition):
+            if definition.lines.is_seeded:
                 machine.start()
                 _guarded(machine, lambda d=definition, n=names: _run_statement(machine, module, d, n))
-        for function in _functions(module):
-            if machine.is_interesting(function):
-                machine.start()
-                _guarded(machine, lambda f=function: _run_function(machine, f))
+        functions_here = list(_functions(module))
+        seeded = [function for function in functions_here if function.lines.is_seeded]
+        for function in seeded:
+            machine.start()
+            _guarded(machine, lambda f=function: _run_function(machine, f))
+        for function in _callers(machine, functions_here, seeded):
+            machine.start()
+            _guarded(machine, lambda f=function: _run_function(machine, f))
         for owner in _classes(module):
             for name, places in owner.attributes.items():
-                if any(machine.is_interesting(place) for place in places):
+                if any(place.lines.is_seeded for place in places):
                     machine.start()
                     _guarded(machine, lambda o=owner, n=name: classes.class_body(machine, o, n))
         _run_nested(machine)
@@ -72,6 +76,14 @@ def _run_statement(machine: Machine, module: Module, definition: Definition, nam
     for name in names:
         machine.module_value(module, name)
     imports.run_statement(imports.constants(machine, module), definition)
+
+
+def _callers(machine: Machine, here: list[Definition], seeded: list[Definition]) -> Iterator[Definition]:
+    """Functions that hand text to one of the seeded functions, which sends it on."""
+    senders = [f"{function.name}(" for function in seeded if machine.sends(function)]
+    for function in here:
+        if function not in seeded and any(call in function.text for call in senders):
+            yield function
 
 
 def _functions(module: Module) -> Iterator[Definition]:
