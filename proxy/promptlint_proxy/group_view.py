@@ -10,7 +10,8 @@ from promptlint_core.exchange import PieceKind
 from promptlint_core.prompt import Part
 from promptlint_core.sketch import GAP, sketch
 from promptlint_proxy.calibration import TokenCounter
-from promptlint_rules.traffic import Counts, Kind, Pair, Relation, Seen
+from promptlint_rules.difference import Kind
+from promptlint_rules.traffic import Counts, Pair, Relation, Seen
 
 _ORIGIN_OF_KIND: dict[Kind, Origin] = {
     Kind.CLOCK: Origin.CLOCK,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from promptlint_core.prompt import Part
 from promptlint_rules.base import Rule, Severity, WireFinding
-from promptlint_rules.traffic import Kind, Pair, Relation, Traffic
+from promptlint_rules.difference import Kind
+from promptlint_rules.traffic import Pair, Relation, Traffic
 
 MIN_BEHIND_TOKENS = 32
 """Two blocks of a common engine: less stable text behind a difference is not worth a finding."""

@@ -14,7 +14,8 @@ from promptlint_proxy.compare.align import Match, Message, align_pieces
 from promptlint_proxy.compare.classify_text import json_detail, judge_text
 from promptlint_proxy.compare.context import mentions_summary
 from promptlint_proxy.compare.spans import spans_of
-from promptlint_rules.traffic import Difference, Kind, Relation
+from promptlint_rules.difference import Difference, Kind
+from promptlint_rules.traffic import Relation
 
 _THINK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>\s*", re.DOTALL)
 _RESULT_ROLES = ("tool", "function", "tool_result")

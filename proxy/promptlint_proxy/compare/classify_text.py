@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from promptlint_core.cadence import Origin
 from promptlint_proxy.compare.context import kind_of_context, surroundings
 from promptlint_proxy.compare.spans import Middle, changes_within_a_day, middle_of, spans_of
-from promptlint_rules.traffic import Kind, Relation, Span
+from promptlint_rules.difference import Kind, Span
+from promptlint_rules.traffic import Relation
 
 _ATTRIBUTION = re.compile(r"^\s*x-[a-z-]*(?:billing|attribution)[a-z-]*:|(?:^|[;\s])cch=[0-9a-f]+", re.IGNORECASE)
 _FRAMEWORK_SENTENCE = re.compile(

@@ -10,7 +10,8 @@ from promptlint_core.exchange import Piece, PieceKind, Request
 from promptlint_core.prompt import Part
 from promptlint_proxy.compare.classify_text import judge_text
 from promptlint_proxy.compare.spans import spans_of
-from promptlint_rules.traffic import Difference, Kind, Relation
+from promptlint_rules.difference import Difference, Kind
+from promptlint_rules.traffic import Relation
 
 _SHOWN_NAMES = 5
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from promptlint_rules.traffic import Kind
+from promptlint_rules.difference import Kind
 
 _LABEL_CHARS = 90
 _HEADING_REACH_CHARS = 4000

@@ -9,7 +9,8 @@ from promptlint_proxy.compare.classify_history import History, judge_history
 from promptlint_proxy.compare.classify_text import judge_text
 from promptlint_proxy.compare.classify_tools import judge_tools
 from promptlint_proxy.compare.reuse import reusable_chars
-from promptlint_rules.traffic import Difference, Kind, Pair, Relation, Seen
+from promptlint_rules.difference import Difference, Kind
+from promptlint_rules.traffic import Pair, Relation, Seen
 
 
 def compare(earlier: Seen, later: Seen, relation: Relation) -> Pair:

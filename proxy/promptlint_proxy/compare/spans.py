@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.literals import Literal, find_literals, literal_at
 from promptlint_proxy.compare.align import common_prefix, common_suffix
-from promptlint_rules.traffic import Span
+from promptlint_rules.difference import Span
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_DIFF_WORDS = 1500

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from promptlint_rules.base import Rule, Severity, WireFinding
 from promptlint_rules.caching.lookback import written_inside
-from promptlint_rules.traffic import Kind, Pair, Relation, Traffic
+from promptlint_rules.difference import Kind
+from promptlint_rules.traffic import Pair, Relation, Traffic
 from promptlint_rules.wire import MIN_BEHIND_TOKENS, of_pair
 
 _MIN_SHARED_TOKENS = 256

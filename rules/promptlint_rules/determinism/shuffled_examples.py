@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_rules.base import Rule, Severity, WireFinding
-from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.difference import Kind
+from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import leading, of_pair
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.difference import Kind
 from promptlint_rules.order.law import finding, violations
-from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import across, behind, leading, of_pair
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from promptlint_core.cadence import Cadence, Evidence
 from promptlint_core.prompt import Call
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
-from promptlint_rules.traffic import Kind, Traffic
+from promptlint_rules.difference import Kind
+from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import behind, leading, of_pair
 
 _SWITCHES = {"add_datetime_to_context": "agno", "add_datetime_to_instructions": "agno"}
