@@ -93,13 +93,15 @@ class _Finder:
         inside = path.is_relative_to(self.root)
         return (path.relative_to(self.root) if inside else Path(path.name)).as_posix()
 
-    def _is_excluded(self, path: Path) -> bool:
+    def _is_excluded(self, path: Path, *, folder: bool = False) -> bool:
         relative = PurePosixPath(self._relative(path))
         folders = [parent.as_posix() for parent in relative.parents if parent.as_posix() != "."]
-        return self.excluded.match(relative.as_posix()) or any(self.excluded.match(f, folder=True) for f in folders)
+        return self.excluded.match(relative.as_posix(), folder=folder) or any(
+            self.excluded.match(above, folder=True) for above in folders
+        )
 
     def _add_folder(self, folder: Path) -> None:
-        base = self.root if folder.is_relative_to(self.root) and not self._is_excluded(folder) else folder
+        base = self.root if folder.is_relative_to(self.root) and not self._is_excluded(folder, folder=True) else folder
         ignores = GitIgnores.above(folder) if self.config.respect_gitignore else GitIgnores()
         if ignores.match(str(folder), folder=True):
             ignores = GitIgnores()  # the user named a folder that git ignores, so what lies in it is wanted

@@ -71,6 +71,9 @@ def test_an_excluded_folder_that_the_user_names_is_walked(folder: Path) -> None:
     write(folder, "node_modules/lib/a.py", "node_modules/lib/node_modules/b.py")
 
     assert found(folder, None, "node_modules/lib") == ["node_modules/lib/a.py"]
+    for pattern in ("node_modules/lib", "node_modules/lib/", "node_modules/**"):
+        config = Config(root=folder, exclude=(pattern,))
+        assert found(folder, config, "node_modules/lib")[0] == "node_modules/lib/a.py"
 
 
 def test_an_ignored_folder_that_the_user_names_is_walked(folder: Path) -> None:
