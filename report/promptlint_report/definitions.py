@@ -50,7 +50,7 @@ DEFINITIONS: dict[str, str] = {
     "those that were read; never below 0. Not known where neither a hit nor the best order is known.",
     "missed_tokens_last_week": "The same for the week before.",
     "missed_requests": "Requests that missed at least one token.",
-    "wire_path": "The place in the request where prompts of this group first differed: the one with most missed tokens.",
+    "wire_path": "The place in the request where prompts of the group first differed: the one with most missed tokens.",
     "source_line": "The line whose template is in the group's prompts and for which the linter finds the same rule; "
     "found by the share of the template's word shingles in the group's keyed sketch.",
     "rule": "The rule that names the fault; `promptlint rule ID` prints its page. (unnamed): the proxy saw the miss and "
@@ -135,6 +135,12 @@ DEFINITIONS: dict[str, str] = {
 }
 
 
+LEGEND = (
+    "Each number is marked: **r** reported by the provider or engine or measured by the proxy, **e** estimated by "
+    "promptlint, **m** of rows of both kinds, **u** unknown. Unknown is shown as –, never as 0."
+)
+
+
 def definition(figure: str) -> str:
     """Raises KeyError for a figure that nobody defined."""
     return DEFINITIONS[figure]
@@ -147,8 +153,7 @@ def render_page() -> str:
         "",
         "<!-- Made by `python -m promptlint_report.definitions`; edit report/promptlint_report/definitions.py. -->",
         "",
-        "Each number is marked: **r** reported by the provider or engine or measured by the proxy, **e** estimated by "
-        "promptlint, **m** of rows of both kinds, **u** unknown. Unknown is shown as –, never as 0.",
+        LEGEND,
         "",
     ]
     for name, text in DEFINITIONS.items():
