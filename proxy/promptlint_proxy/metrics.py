@@ -72,90 +72,107 @@ class Metrics:
     """All metrics in a registry of their own."""
 
     def __init__(self, objectives: Sequence[Objective] = (), pool_bytes: int | None = None) -> None:
-        registry = self.registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self._objectives = objectives
-        self._provider, self._api, self._model, self._group, self._route = (BoundedLabel() for _ in range(5))
+        self._provider, self._api, self._model, self._group = (BoundedLabel() for _ in range(4))
         self._errors = BoundedLabel()
+        self._pool_bytes = pool_bytes
+        self._proxy_errors: Tally[str] = Tally()
+        self._own_errors: Tally[str] = Tally()
+        self._add_request_metrics()
+        self._add_latency_metrics()
+        self._add_memory_metrics()
+        self._add_own_metrics()
+        if pool_bytes:
+            self.kv_pool.set(pool_bytes)
 
-        def counter(name: str, documentation: str, labels: Sequence[str] = ()) -> Counter:
-            return Counter(f"promptlint_{name}", documentation, labels, registry=registry)
-
-        def gauge(name: str, documentation: str, labels: Sequence[str] = ()) -> Gauge:
-            return Gauge(f"promptlint_{name}", documentation, labels, registry=registry)
-
-        def latency(name: str, documentation: str, labels: Sequence[str]) -> LatencyFamily:
-            family = LatencyFamily(f"promptlint_{name}_seconds", documentation, labels)
-            registry.register(family)
-            return family
-
-        self.requests = counter("requests", "Requests that asked a model.", ("provider", "api", "model", "status"))
-        self.errors = counter("request_errors", "Requests without a whole, good answer.", ("provider", "error"))
-        self.query_tokens = counter("query_tokens", "Prompt tokens looked up.", (*GROUP, "source"))
-        self.hit_tokens = counter(
+    def _add_request_metrics(self) -> None:
+        self.requests = self._counter(
+            "requests", "Requests that asked a model.", ("provider", "api", "model", "status")
+        )
+        self.errors = self._counter("request_errors", "Requests without a whole, good answer.", ("provider", "error"))
+        self.query_tokens = self._counter("query_tokens", "Prompt tokens looked up.", (*GROUP, "source"))
+        self.hit_tokens = self._counter(
             "hit_tokens", "Prompt tokens read from the prefix cache; predicted and reported apart.", (*GROUP, "source")
         )
-        self.prompt_tokens = counter("prompt_tokens", "Prompt tokens as reported, by class.", (*GROUP, "class"))
-        self.output_tokens = counter("output_tokens", "Output tokens as reported.", GROUP)
-        self.verdicts = counter("comparisons", "Requests by how they continue the earlier one.", (*GROUP, "verdict"))
-        self.divergences = counter(
+        self.prompt_tokens = self._counter("prompt_tokens", "Prompt tokens as reported, by class.", (*GROUP, "class"))
+        self.output_tokens = self._counter("output_tokens", "Output tokens as reported.", GROUP)
+        self.verdicts = self._counter(
+            "comparisons", "Requests by how they continue the earlier one.", (*GROUP, "verdict")
+        )
+        self.divergences = self._counter(
             "divergences", "Requests that diverged, by the rule that names why.", ("rule", "group")
         )
-        self.tokens_behind = counter(
+        self.tokens_behind = self._counter(
             "tokens_behind_divergence", "Tokens read again for nothing behind a divergence.", ("rule", "group")
         )
-        self.findings = counter("findings", "Findings of the live rules, new faults only.", ("rule", "severity"))
-        self.honoured = counter(
+        self.findings = self._counter("findings", "Findings of the live rules, new faults only.", ("rule", "severity"))
+        self.honoured = self._counter(
             "predicted_hits", "Requests whose predicted hit was honoured, or not.", ("provider", "model", "outcome")
         )
-        self.prediction_error = counter(
+        self.prediction_error = self._counter(
             "prediction_error_tokens", "Predicted minus reported hit tokens.", ("provider", "model", "direction")
         )
-        self.unreported = counter(
+        self.unreported = self._counter(
             "unreported_usage", "Answers without usage: their hits are unknown.", ("provider", "model")
         )
-        self.unbounded = counter("unbounded_requests", "Requests that set no bound on output.", GROUP)
-        self.cut_by_bound = counter("outputs_at_bound", "Outputs that ended at their bound.", GROUP)
-        self.ttft = latency("ttft", "Request sent to first generated content.", ("provider", "model", "hit_share"))
-        self.group_ttft = latency("group_ttft", "Time to first generated content by prompt group.", ("group",))
-        self.first_byte = latency("first_byte", "Request sent to first byte.", ("provider", "model"))
-        self.itl = latency("itl", "Gaps between output tokens.", ("provider", "model"))
-        self.group_itl = latency("group_itl", "Gaps between output tokens by prompt group.", ("group",))
-        self.event_gap = latency("event_gap", "Gaps between stream events with content.", ("provider", "model"))
-        self.e2e = latency("e2e", "Request sent to last byte.", ("provider", "model"))
-        self.added = latency("added_latency", "Time that the proxy itself added.", ("side",))
-        self.inside = counter(
+        self.unbounded = self._counter("unbounded_requests", "Requests that set no bound on output.", GROUP)
+        self.cut_by_bound = self._counter("outputs_at_bound", "Outputs that ended at their bound.", GROUP)
+
+    def _add_latency_metrics(self) -> None:
+        self.ttft = self._latency(
+            "ttft", "Request sent to first generated content.", ("provider", "model", "hit_share")
+        )
+        self.group_ttft = self._latency("group_ttft", "Time to first generated content by prompt group.", ("group",))
+        self.first_byte = self._latency("first_byte", "Request sent to first byte.", ("provider", "model"))
+        self.itl = self._latency("itl", "Gaps between output tokens.", ("provider", "model"))
+        self.group_itl = self._latency("group_itl", "Gaps between output tokens by prompt group.", ("group",))
+        self.event_gap = self._latency("event_gap", "Gaps between stream events with content.", ("provider", "model"))
+        self.e2e = self._latency("e2e", "Request sent to last byte.", ("provider", "model"))
+        self.added = self._latency("added_latency", "Time that the proxy itself added.", ("side",))
+        self.inside = self._counter(
             "objective_requests", "Requests inside and outside an objective.", ("objective", "group", "inside")
         )
+
+    def _add_memory_metrics(self) -> None:
         self.kv_request = Histogram(
             "promptlint_kv_request_bytes",
             "Projected KV memory of one request.",
-            registry=registry,
+            registry=self.registry,
             buckets=[2.0**power for power in range(20, 41, 2)],
         )
-        self.kv_in_flight = gauge(
+        self.kv_in_flight = self._gauge(
             "kv_in_flight_bytes", "Projected KV memory of requests in flight, shared blocks once."
         )
-        self.kv_pool = gauge("kv_pool_bytes", "Configured KV pool.")
-        self.kv_load = gauge("kv_pool_load_ratio", "Projected KV memory in flight as a share of the pool.")
-        self.overcommitted = counter(
+        self.kv_pool = self._gauge("kv_pool_bytes", "Configured KV pool.")
+        self.kv_load = self._gauge("kv_pool_load_ratio", "Projected KV memory in flight as a share of the pool.")
+        self.overcommitted = self._counter(
             "kv_overcommitted_requests", "Requests that started when the pool would not hold all."
         )
-        self.in_flight = gauge("requests_in_flight", "Requests between client and upstream.")
-        self.queue_depth = gauge("queue_depth", "Captures that wait for the analysis.")
-        self.queue_bytes = gauge("queue_bytes", "Bytes that wait for the analysis.")
+
+    def _add_own_metrics(self) -> None:
+        self.in_flight = self._gauge("requests_in_flight", "Requests between client and upstream.")
+        self.queue_depth = self._gauge("queue_depth", "Captures that wait for the analysis.")
+        self.queue_bytes = self._gauge("queue_bytes", "Bytes that wait for the analysis.")
         self._dropped = _Totals("promptlint_dropped_analyses", "Captures dropped for a full queue.", "reason")
         self._actions = _Totals("promptlint_actions", "Changes made to requests on order.", "action")
         self._failures = _Totals(
             "promptlint_internal_errors", "Exceptions in the tool itself; clients saw none.", "where"
         )
         for totals in (self._dropped, self._actions, self._failures):
-            registry.register(totals)
-        gauge("build_info", "Version.", ("version",)).labels(__version__).set(1)
-        self._pool_bytes = pool_bytes
-        self._proxy_errors: Tally[str] = Tally()
-        self._own_errors: Tally[str] = Tally()
-        if pool_bytes:
-            self.kv_pool.set(pool_bytes)
+            self.registry.register(totals)
+        self._gauge("build_info", "Version.", ("version",)).labels(__version__).set(1)
+
+    def _counter(self, name: str, documentation: str, labels: Sequence[str] = ()) -> Counter:
+        return Counter(f"promptlint_{name}", documentation, labels, registry=self.registry)
+
+    def _gauge(self, name: str, documentation: str, labels: Sequence[str] = ()) -> Gauge:
+        return Gauge(f"promptlint_{name}", documentation, labels, registry=self.registry)
+
+    def _latency(self, name: str, documentation: str, labels: Sequence[str]) -> LatencyFamily:
+        family = LatencyFamily(f"promptlint_{name}_seconds", documentation, labels)
+        self.registry.register(family)
+        return family
 
     def exposition(self) -> bytes:
         return generate_latest(self.registry)

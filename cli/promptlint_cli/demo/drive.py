@@ -3,6 +3,9 @@
 The clients' addresses are in the environment; nothing of promptlint is imported here.
 """
 
+# pyright: reportMissingImports=false
+# The application is on the path of this process alone.
+
 from __future__ import annotations
 
 import sys

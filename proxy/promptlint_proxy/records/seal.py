@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from promptlint_proxy.records.arrow import read_rows
@@ -57,10 +56,10 @@ def partition(store: Path, table: str, hour: int) -> Path:
 
 def split_by_hour(table: str, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
     """The rows of each hour since 1970 UTC; rows without a time count as hour 0."""
-    times = pc.fill_null(rows[TIME_COLUMNS[table]].cast(pa.int64()), 0)
-    hours = pa.array([moment // HOUR_US for moment in times.to_pylist()], type=pa.int64())
-    for hour in sorted(set(hours.to_pylist())):
-        yield hour, rows.filter(pc.equal(hours, hour))
+    moments = rows[TIME_COLUMNS[table]].cast(pa.int64()).to_pylist()
+    hours = [(moment or 0) // HOUR_US for moment in moments]
+    for hour in sorted(set(hours)):
+        yield hour, rows.filter(pa.array([other == hour for other in hours]))
 
 
 def _seal_table(store: Path, stem: str, table: str, rows: pa.Table) -> Iterator[Path]:
