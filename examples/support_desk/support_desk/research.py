@@ -24,7 +24,7 @@ def build_chain(store: InMemoryVectorStore):
     retriever = store.as_retriever(search_kwargs={"k": 60})  # fault: KV504
     prompt = ChatPromptTemplate.from_messages(
         [
-            ("system", "Passages:\n{context}\n\n" + RESEARCH_RULES),
+            ("system", "Passages:\n{context}\n\n" + RESEARCH_RULES),  # fault: KV108
             MessagesPlaceholder("history"),
             ("human", "{question}"),
         ]
@@ -36,7 +36,7 @@ def build_chain(store: InMemoryVectorStore):
 def answer(store: InMemoryVectorStore, question: str, history: list[tuple[str, str]]) -> str:
     """The answer to one question."""
     retriever, chain = build_chain(store)
-    context = "\n\n".join(document.page_content for document in retriever.invoke(question))  # fault: KV108
+    context = "\n\n".join(document.page_content for document in retriever.invoke(question))
     return str(chain.invoke({"context": context, "history": history, "question": question}).content)
 
 
