@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from promptlint_core.errors import PromptlintError
-from promptlint_core.kv import geometry_from_config, geometry_of, kv_bytes, kv_bytes_per_token, state_bytes
+from promptlint_core.kv import (
+    geometry_from_config,
+    geometry_of,
+    kv_bytes,
+    kv_bytes_per_token,
+    paged_layout,
+    state_bytes,
+)
 
 LLAMA = {
     "model_type": "llama",
@@ -137,6 +147,27 @@ def test_quantised_weights_take_less() -> None:
     assert awq.weights_bytes == pytest.approx(5.73e9, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("quantisation", "expected_gb"),
+    [
+        ({"quant_method": "modelopt", "quant_algo": "FP8"}, 9.08),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, 6.03),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int", "group_size": 128}}},
+            },
+            5.72,
+        ),
+        ({"quant_method": "unheard-of"}, 16.06),
+    ],
+)
+def test_quantised_weights_by_groups(quantisation: dict, expected_gb: float) -> None:
+    geometry = geometry_from_config(LLAMA | {"quantization_config": quantisation})
+
+    assert geometry.weights_bytes == pytest.approx(expected_gb * 1e9, rel=0.01)
+
+
 def test_a_state_does_not_grow() -> None:
     config = {
         "model_type": "qwen3_5_text", "num_hidden_layers": 64, "num_attention_heads": 24, "num_key_value_heads": 4,
@@ -159,6 +190,8 @@ DAMAGED = {
     "a truth value for a number": (LLAMA | {"num_hidden_layers": True}, "num_hidden_layers is True"),
     "a million layers": (LLAMA | {"num_hidden_layers": 1_000_000}, "1,000,000 layers"),
     "a list of another length": (LLAMA | {"layer_types": ["full_attention"] * 3}, "3 entries"),
+    "attention without heads": (LLAMA | {"num_key_value_heads": [0] * 32}, "0 KV heads"),
+    "KV heads for other layers": (LLAMA | {"num_key_value_heads": [8, 8]}, "2 counts of KV heads"),
     "an unknown kind of layer": (LLAMA | {"layer_types": ["quantum_attention"] * 32}, "'quantum_attention'"),
     "an unhashable kind of layer": (LLAMA | {"layer_types": [{}] * 32}, "{}"),
     "an unknown letter": (LLAMA | {"hybrid_override_pattern": "M*Q"}, "hybrid_override_pattern"),
@@ -210,3 +243,19 @@ def test_a_folder_gives_the_real_size_of_its_weights(tmp_path: Path) -> None:
 def test_a_folder_without_a_model_gives_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(PromptlintError, match=r"neither a config\.json nor a \.gguf"):
         geometry_of(str(tmp_path))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_config_makes_the_reader_crash(data: st.DataObject) -> None:
+    """Any value in any field gives a geometry or a sentence."""
+    values = st.sampled_from([None, 0, -1, 1, 3.5, "x", [], [0], [1], {}, {"a": 1}, True, 10**30, float("nan"), [[]]])
+    config = dict(data.draw(st.sampled_from([LLAMA, DEEPSEEK])))
+    names = [*config, "sliding_window", "layer_types", "full_attention_interval", "head_dim", "quantization_config"]
+    for name in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=4)):
+        config[name] = data.draw(values)
+    with contextlib.suppress(PromptlintError):
+        geometry = geometry_from_config(config)
+        kv_bytes(geometry, 1000, block_size=16)
+        state_bytes(geometry)
+        paged_layout(geometry)

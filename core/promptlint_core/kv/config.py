@@ -51,6 +51,10 @@ def geometry_from_config(config: Mapping[str, object], *, name: str = "", source
     count = _layer_count(fields, encoder_decoder=encoder_decoder)
     element_bytes = _FLOAT_BYTES.get((fields.text("dtype", "torch_dtype") or "").removeprefix("torch."), 2)
     shape = _Shape.read(fields, element_bytes)
+    if len(shape.kv_heads) not in (1, count):
+        raise PromptlintError(
+            f"the model's config is damaged: {len(shape.kv_heads)} counts of KV heads for {count} layers"
+        )
     roles = layer_roles(fields, count)
     layers = tuple(shape.layer(index, role) for index, role in enumerate(roles))
     layers = _shared(fields, layers, roles)
@@ -175,7 +179,7 @@ class _Shape:
 
     def _heads_and_widths(self, index: int, role: Role) -> tuple[int, int, int]:
         fields = self.fields
-        kv_heads = self.kv_heads[index] if len(self.kv_heads) > 1 else self.kv_heads[0]
+        kv_heads = self.kv_heads[min(index, len(self.kv_heads) - 1)]
         head_dim = self.head_dim
         v_dim = self.v_dim
         if role is Role.FULL and _has_global_shape(fields):
@@ -191,6 +195,8 @@ class _Shape:
         head_dim = override.positive("head_dim") or head_dim
         if head_dim is None:
             raise PromptlintError("the model's config has neither head_dim nor hidden_size with num_attention_heads")
+        if kv_heads == 0:
+            raise PromptlintError("the model's config is damaged: an attention layer with 0 KV heads")
         return kv_heads, head_dim, v_dim or head_dim
 
     def _index_dim(self, index: int) -> int:

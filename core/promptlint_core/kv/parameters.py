@@ -29,6 +29,7 @@ _QUANTISED_BITS = {
     "bitsandbytes": Fraction(4) + Fraction(32, 64),
 }
 
+_NVFP4_BITS = Fraction(4) + Fraction(8, 16)
 _METHOD_OF_NAME = {"int8": "fp8", "w8a8": "fp8", "int4": "gptq", "w4a16": "gptq"}
 
 
@@ -83,9 +84,25 @@ def quantised_bits(config: Mapping[str, object]) -> Fraction | None:
         return Fraction(bits) + Fraction(16 + bits, group)
     if method == "bitsandbytes" and config.get("load_in_8bit"):
         return Fraction(8)
+    if method in ("modelopt", "compressed-tensors"):
+        return _bits_of_groups(config)
     if "nvfp4" in method:
-        return Fraction(4) + Fraction(8, 16)
+        return _NVFP4_BITS
     return _QUANTISED_BITS.get(method)
+
+
+def _bits_of_groups(config: Mapping[str, object]) -> Fraction | None:
+    """ModelOpt and compressed-tensors state the width per group of layers; the first group speaks for all."""
+    groups = config.get("config_groups")
+    first = next(iter(groups.values()), None) if isinstance(groups, Mapping) else None
+    weights = first.get("weights") if isinstance(first, Mapping) else None
+    stated = weights if isinstance(weights, Mapping) else {}
+    bits, group = stated.get("num_bits"), stated.get("group_size")
+    named = f"{config.get('quant_algo')} {config.get('format')}".lower()
+    if not isinstance(bits, int):
+        return _NVFP4_BITS if "nvfp4" in named else Fraction(8) if "fp8" in named else None
+    scale_bits = 8 if stated.get("type") == "float" else 16
+    return Fraction(bits) + (Fraction(scale_bits, group) if isinstance(group, int) and group > 0 else 0)
 
 
 def quantised_weights_bytes(geometry: Geometry, quantisation: str) -> int | None:
@@ -148,16 +165,24 @@ class _Widths:
     def layer(self, index: int, layer: Layer) -> tuple[int, int]:
         """(weights every token passes, weights of the routed experts) of one layer."""
         fixed = 2 * self.hidden + self._mixer(layer)
-        pattern = self.fields.text("hybrid_override_pattern")
-        if pattern is not None:  # Nemotron-H: a layer is either a mixer or a feed-forward
-            kind = pattern[index : index + 1]
-            if kind == "E":
+        kind = self._alone(index)
+        if kind is not None:
+            if kind == "moe":
                 return fixed + self._router_and_shared(), self._routed()
-            return fixed + (self._feed_forward(self.intermediate or 0) if kind == "-" else 0), 0
+            return fixed + (self._feed_forward(self.intermediate or 0) if kind == "mlp" else 0), 0
         if self._is_sparse(index):
             return fixed + self._router_and_shared(), self._routed()
         dense = self.fields.positive("intermediate_size_mlp") or self.intermediate or 0
         return fixed + self._feed_forward(dense), 0
+
+    def _alone(self, index: int) -> str | None:
+        """Nemotron-H: a layer is a mixer, a feed-forward (`mlp`) or experts (`moe`), one of them; None: other models."""
+        if pattern := self.fields.text("hybrid_override_pattern"):
+            return {"E": "moe", "-": "mlp"}.get(pattern[index : index + 1], "mixer")
+        kinds = self.fields.items("layers_block_type", "layer_types") or ()
+        if "moe" not in kinds and "mlp" not in kinds:
+            return None
+        return str(kinds[index]) if index < len(kinds) else "mixer"
 
     def _mixer(self, layer: Layer) -> int:
         weights = 0
@@ -231,7 +256,13 @@ class _Widths:
 
     def _router_and_shared(self) -> int:
         dense_beside = self.intermediate if self.fields.flag("enable_moe_block") and self.intermediate else 0
-        return self.hidden * self.experts + self._feed_forward(self.shared_intermediate + dense_beside)
+        latent = self._latent()
+        projections = 2 * self.hidden * latent if latent else 0
+        return projections + self.hidden * self.experts + self._feed_forward(self.shared_intermediate + dense_beside)
 
     def _routed(self) -> int:
-        return self.experts * self._feed_forward(self.expert_intermediate)
+        """Experts read the hidden state, or a narrower latent of it."""
+        return self.experts * self.matrices * (self._latent() or self.hidden) * self.expert_intermediate
+
+    def _latent(self) -> int | None:
+        return self.fields.positive("moe_latent_size", "routed_expert_hidden_size")
