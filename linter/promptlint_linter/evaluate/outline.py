@@ -69,14 +69,14 @@ def read_outline(text: str, stem: str) -> Outline:
     Raises SyntaxError, ValueError, RecursionError or MemoryError when the text cannot be parsed.
     """
     outline = Outline()
-    with _uncollected(), warnings.catch_warnings():
+    with uncollected(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
         _Reader(text, stem, may_hold_prompt(text)).read_body(ast.parse(text).body, outline)
     return outline
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Without the garbage collector, which would walk the whole tree again and again while it grows."""
     was_enabled = gc.isenabled()
     gc.disable()

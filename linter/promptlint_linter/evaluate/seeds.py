@@ -19,6 +19,11 @@ _PROMPT_ARGUMENTS = frozenset(
 )
 
 
+_TEXT_ARGUMENTS = frozenset(name for shape in frameworks.AGENTS.values() for name in (*shape.system, *shape.messages)) | {
+    "content", "template", "messages", "partial_variables", "text", "parts", "template_str",
+}  # fmt: skip
+
+
 def is_seeded(node: ast.stmt, names: tuple[str, ...], module_text: str) -> bool:
     """Whether a prompt or a call of a model may be found in a function or statement with these names around it."""
     texts: list[str] = []
@@ -39,7 +44,7 @@ def is_seeded(node: ast.stmt, names: tuple[str, ...], module_text: str) -> bool:
                 composes = True
                 named = named or _is_named_prompt(inner.func.value)
         elif kind is ast.Dict:
-            if any(isinstance(key, ast.Constant) and key.value == "role" for key in inner.keys):
+            if _is_changing_message(inner):
                 return True
         elif kind is ast.FormattedValue:
             composes = True
@@ -88,25 +93,57 @@ def _is_named_prompt(node: ast.expr) -> bool:
 def _is_known_call(node: ast.Call) -> bool:
     function = node.func
     if isinstance(function, ast.Name):
-        return function.id in _classes() or (function.id in _functions() and _has_prompt_arguments(node))
-    if not isinstance(function, ast.Attribute):
+        name = function.id
+    elif isinstance(function, ast.Attribute):
+        name = function.attr
+        if name in retrieval.METHODS or (name in frameworks.MODEL_METHODS and _is_given_text(node)):
+            return True
+    else:
         return False
-    name = function.attr
-    if name in _classes() or name in retrieval.METHODS or name in ("from_messages", "from_template", "from_string"):
+    if name in _bounded():
         return True
-    return name in _functions() and _has_prompt_arguments(node)
+    if name in _functions():
+        return any(keyword.arg is None or keyword.arg in _PROMPT_ARGUMENTS for keyword in node.keywords)
+    return name in _text_classes() and _may_change(node)
 
 
-def _has_prompt_arguments(node: ast.Call) -> bool:
-    return any(keyword.arg is None or keyword.arg in _PROMPT_ARGUMENTS for keyword in node.keywords)
+def _is_given_text(node: ast.Call) -> bool:
+    """`model.invoke(f"…")`: text that is put together where it is sent."""
+    return bool(node.args) and isinstance(node.args[0], ast.JoinedStr | ast.BinOp)
+
+
+def _may_change(node: ast.Call) -> bool:
+    """Whether a message, template or agent is made of anything but constants."""
+    if any(not isinstance(argument, ast.Constant) for argument in node.args):
+        return True
+    return any(
+        keyword.arg is None
+        or keyword.arg in frameworks.SWITCHES
+        or (keyword.arg in _TEXT_ARGUMENTS and not isinstance(keyword.value, ast.Constant))
+        for keyword in node.keywords
+    )
+
+
+def _is_changing_message(node: ast.Dict) -> bool:
+    """A `{"role": …, "content": …}` whose content is more than a constant."""
+    pairs = {key.value: value for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)}
+    if "role" not in pairs:
+        return False
+    return not isinstance(pairs.get("content", pairs.get("parts")), ast.Constant)
 
 
 @cache
-def _classes() -> frozenset[str]:
-    tables = (*frameworks.MODELS, *frameworks.AGENTS, *retrieval.CLASSES)
+def _bounded() -> frozenset[str]:
+    """Classes of models and retrievers: their numbers are judged, whatever their texts."""
     own = (name for name in vendors.FUNCTIONS if name.rsplit(".", 1)[-1][:1].isupper())
-    names = {name.rsplit(".", 1)[-1] for name in (*tables, *own)}
-    return frozenset(names | messages.CLASS_NAMES | messages.TEMPLATE_CLASSES | messages.PLACEHOLDER_CLASSES)
+    return frozenset(name.rsplit(".", 1)[-1] for name in (*frameworks.MODELS, *retrieval.CLASSES, *own))
+
+
+@cache
+def _text_classes() -> frozenset[str]:
+    agents = frozenset(name.rsplit(".", 1)[-1] for name in frameworks.AGENTS)
+    factories = frozenset({"from_messages", "from_template", "from_string"})
+    return agents | messages.CLASS_NAMES | messages.TEMPLATE_CLASSES | messages.PLACEHOLDER_CLASSES | factories
 
 
 @cache
