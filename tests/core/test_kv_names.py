@@ -73,6 +73,27 @@ def test_a_row_agrees_with_what_its_source_counted(row: dict[str, str]) -> None:
         assert geometry.parameters.total / 1e9 == pytest.approx(float(row["params_total_B"]), abs=0.001)
 
 
+@pytest.mark.parametrize(
+    ("model", "total_b", "active_b"),
+    [
+        ("Mixtral-8x7B-v0.1", 46.7, 12.9),
+        ("DeepSeek-V3", 671, 37.5),
+        ("Qwen3-30B-A3B", 30.5, 3.35),
+        ("gpt-oss-120b", 117, 5.1),
+        ("Llama-4-Maverick-17B-128E", 400, 17.2),
+        ("Nemotron-3-Nano-30B-A3B", 31.6, 3.6),
+        ("Nemotron-3-Super-120B-A12B", 120.6, 12.7),
+        ("Qwen3.5-397B-A17B", 396, 17.3),
+    ],
+)
+def test_experts_are_counted_whole_and_as_one_token_uses_them(model: str, total_b: float, active_b: float) -> None:
+    parameters = geometry_of(model).parameters
+
+    assert parameters is not None
+    assert parameters.total / 1e9 == pytest.approx(total_b, rel=0.01)
+    assert parameters.active / 1e9 == pytest.approx(active_b, rel=0.13)  # makers differ on embeddings
+
+
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["model"])
 def test_a_row_names_its_source(row: dict[str, str]) -> None:
     assert row["source"].strip()

@@ -176,7 +176,7 @@ class _Widths:
         return fixed + self._feed_forward(dense), 0
 
     def _alone(self, index: int) -> str | None:
-        """Nemotron-H: a layer is a mixer, a feed-forward (`mlp`) or experts (`moe`), one of them; None: other models."""
+        """Nemotron-H: a layer is a mixer, a feed-forward (`mlp`) or experts (`moe`) alone; None: other models."""
         if pattern := self.fields.text("hybrid_override_pattern"):
             return {"E": "moe", "-": "mlp"}.get(pattern[index : index + 1], "mixer")
         kinds = self.fields.items("layers_block_type", "layer_types") or ()
