@@ -22,13 +22,9 @@ Warn of plants that are poisonous to children, cats or dogs. Never recommend a p
 def build_chain(store: InMemoryVectorStore):
     """Retriever, prompt and model in a row."""
     retriever = store.as_retriever(search_kwargs={"k": 60})  # fault: KV504
-    prompt = ChatPromptTemplate.from_messages(
-        [
-            ("system", "Passages:\n{context}\n\n" + RESEARCH_RULES),  # fault: KV108
-            MessagesPlaceholder("history"),
-            ("human", "{question}"),
-        ]
-    )
+    system = "Passages:\n{context}\n\n" + RESEARCH_RULES
+    turns = [("system", system), MessagesPlaceholder("history"), ("human", "{question}")]
+    prompt = ChatPromptTemplate.from_messages(turns)  # fault: KV108
     model = ChatOpenAI(model=OPENAI_MODEL, base_url=os.environ.get("OPENAI_BASE_URL"), temperature=0)  # fault: KV501
     return retriever, prompt | model
 

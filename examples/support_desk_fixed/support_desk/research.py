@@ -22,13 +22,9 @@ Warn of plants that are poisonous to children, cats or dogs. Never recommend a p
 def build_chain(store: InMemoryVectorStore):
     """Retriever, prompt and model in a row."""
     retriever = store.as_retriever(search_kwargs={"k": 6})
-    prompt = ChatPromptTemplate.from_messages(
-        [
-            ("system", RESEARCH_RULES),
-            MessagesPlaceholder("history"),
-            ("human", "Passages:\n{context}\n\n{question}"),
-        ]
-    )
+    human = "Passages:\n{context}\n\n{question}"
+    turns = [("system", RESEARCH_RULES), MessagesPlaceholder("history"), ("human", human)]
+    prompt = ChatPromptTemplate.from_messages(turns)
     model = ChatOpenAI(model=OPENAI_MODEL, base_url=os.environ.get("OPENAI_BASE_URL"), temperature=0, max_tokens=500)
     return retriever, prompt | model
 
