@@ -80,16 +80,17 @@ def _sizes(answer: Answer) -> list[str]:
 
 def _gpu(answer: Answer, found: Pool) -> list[str]:
     held, question = found.held, answer.question
-    share = "mem_fraction_static" if found.engine == "sglang" else "gpu_memory_utilization"
+    names = {"vllm": "gpu_memory_utilization", "sglang": "mem_fraction_static"}
+    share = f", {names[found.engine]} {found.utilization:g}" if found.engine in names else ""
     replica = f", {question.tp * question.pp} GPUs a replica" if question.tp * question.pp > 1 else ""
-    lines = [f"{found.gpu} with {size(found.memory_bytes)}, {found.engine}, {share} {found.utilization:g}{replica}", ""]
+    lines = [f"{found.gpu} with {size(found.memory_bytes)}, {found.engine}{share}{replica}", ""]
     lines.append(_row("weights", size(found.weights_bytes)))
     if found.engine == "vllm":
         lines.append(_row("peak activation", size(found.activation_bytes), _how(question.activation_bytes)))
         lines.append(_row("non-torch, graphs", size(found.other_bytes), "estimated"))
     lines.append(_row("KV pool", size(found.kv_pool_bytes)))
     lines.append(_row("tokens", f"{held.tokens:,}", _tokens_remark(found)))
-    lines.append(_row("blocks", f"{held.blocks:,}", f"of {held.block_size} tokens"))
+    lines.append(_row("blocks", f"{held.blocks:,}", f"of {held.block_size} token{'s' if held.block_size > 1 else ''}"))
     of = f"requests of {found.max_model_len:,} tokens ({held.blocks_per_request:,} blocks each)"
     lines.append(_row("max concurrency", f"{held.max_concurrency:,.2f}x", of))
     if answer.requests_alone is not None:
