@@ -95,10 +95,12 @@ class LlamaCppSlots:
         return best
 
     def recognize(self, prompt: array[int], generated: Sequence[int]) -> None:
-        """The tokens generated behind a prompt have become known (by their replay): the slot that holds it has them."""
+        """Tokens generated behind a prompt have become known (by their replay): slots and saved prompts have them."""
+        whole = prompt + array("I", generated)
         for slot in self._slots:
             if slot.request is None and slot.tokens == prompt:
-                slot.tokens = prompt + array("I", generated)
+                slot.tokens = whole
+        self._saved = [whole if saved == prompt else saved for saved in self._saved]
 
     def finish(self, request: Hashable, generated: Sequence[int] = ()) -> None:
         """The request is answered: its slot keeps the prompt and all generated tokens but the last."""

@@ -121,7 +121,7 @@ class Predictor:
                 model.drop(asked)
             else:
                 output = usage.output_tokens if usage is not None else None
-                model.answer(asked, output, reasoned=response.reasoning)
+                model.answer(asked, output, response)
         elif not failed:
             model.begin(asked, max(at, asked.at))
 

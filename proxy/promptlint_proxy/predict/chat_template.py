@@ -15,9 +15,8 @@ from typing import Any
 from promptlint_core.errors import PromptlintError
 from promptlint_core.exchange import Piece, PieceKind, Request
 from promptlint_core.prompt import Part
-from promptlint_proxy.predict.render import Rendered
+from promptlint_proxy.predict.render import RAW_APIS, Rendered
 
-_RAW_APIS = ("completions", "ollama_generate", "generate", "tgi_generate")
 _ARGUMENTS_AS_DATA = ("tool_call.arguments", "arguments | tojson", "arguments|tojson", "arguments.items")
 
 
@@ -52,7 +51,7 @@ class ChatTemplate:
 
         Raises PromptlintError when the template refuses the request.
         """
-        if request.api in _RAW_APIS:
+        if request.api in RAW_APIS:
             ids = self._tokenizer.encode(request.text, add_special_tokens=True).ids
         elif self._render is None:
             return None

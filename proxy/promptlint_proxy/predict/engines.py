@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from promptlint_core.exchange import Request
+from promptlint_core.exchange import Request, Response
 from promptlint_core.prefix_caches.block_hashes import cap_at_last_token
 from promptlint_core.prefix_caches.llamacpp_slots import LlamaCppSlots
 from promptlint_core.prefix_caches.sglang_radix import RadixCache
@@ -46,6 +46,20 @@ def _reason(hit_tokens: int, otherwise: str) -> str:
     return otherwise if hit_tokens else "nothing of this prefix is cached"
 
 
+def _answered(asked: Asked, output_tokens: int, response: Response) -> Answered:
+    return Answered(
+        key=asked.key,
+        space=asked.space,
+        prompt=asked.rendered.ids,
+        pieces=len(asked.request.pieces),
+        prompt_chars=len(asked.request.text),
+        generated_tokens=output_tokens,
+        reasoned=response.reasoning,
+        content_chars=response.content_chars,
+        content_tail=response.content_tail,
+    )
+
+
 class VllmModel:
     """vLLM, and engines with block reuse like it."""
 
@@ -69,12 +83,10 @@ class VllmModel:
         whole = hit == cap_at_last_token(tokens, tokens, self._block_size)
         return Outcome(hit, None, _reason(hit, "all that can be read" if whole else "up to the first missing block"))
 
-    def answer(self, asked: Asked, output_tokens: int | None, *, reasoned: bool) -> None:
+    def answer(self, asked: Asked, output_tokens: int | None, response: Response) -> None:
         """Room for what was generated, then everything is freed and can be hit until it is reused."""
         if output_tokens:
-            answered = Answered(
-                asked.key, asked.space, asked.rendered.ids, len(asked.request.pieces), output_tokens, reasoned
-            )
+            answered = _answered(asked, output_tokens, response)
             if self._engine.grow(asked.key, answered.computed_tokens):
                 self._answers.add(answered, asked.hashes)
         self._engine.finish(asked.key)
@@ -102,12 +114,10 @@ class SglangModel:
         self._tree.insert(ids, asked.space)
         return Outcome(hit, None, _reason(hit, "up to the first page that is not in the tree"))
 
-    def answer(self, asked: Asked, output_tokens: int | None, *, reasoned: bool) -> None:
+    def answer(self, asked: Asked, output_tokens: int | None, response: Response) -> None:
         """Remember how much was generated behind this prompt."""
         if output_tokens:
-            answered = Answered(
-                asked.key, asked.space, asked.rendered.ids, len(asked.request.pieces), output_tokens, reasoned
-            )
+            answered = _answered(asked, output_tokens, response)
             self._answers.add(answered, asked.hashes)
 
     def drop(self, asked: Asked) -> None:
@@ -132,13 +142,11 @@ class LlamaCppModel:
             return Outcome(None, None, "every slot is busy: which one frees first is not known")
         return Outcome(hit, None, _reason(hit, "the common prefix with the slot it gets"))
 
-    def answer(self, asked: Asked, output_tokens: int | None, *, reasoned: bool) -> None:
+    def answer(self, asked: Asked, output_tokens: int | None, response: Response) -> None:
         """The slot keeps prompt and answer."""
         self._slots.finish(asked.key)
         if output_tokens:
-            answered = Answered(
-                asked.key, asked.space, asked.rendered.ids, len(asked.request.pieces), output_tokens, reasoned
-            )
+            answered = _answered(asked, output_tokens, response)
             self._answers.add(answered, asked.hashes)
 
     def drop(self, asked: Asked) -> None:

@@ -17,7 +17,7 @@ MESSAGE_START, ROLE_END, MESSAGE_END = 200_264, 200_266, 200_265
 """Stand for the markup around a message; the ids that o200k_harmony's neighbours use, beyond any text token."""
 IMAGE_TOKENS = 256
 """Estimate: the size of an image is not on the wire."""
-_RAW_APIS = ("completions", "ollama_generate", "generate", "tgi_generate")
+RAW_APIS = ("completions", "ollama_generate", "generate", "tgi_generate")
 _MOST_CACHED_TOKENS = 4_000_000
 
 
@@ -69,7 +69,7 @@ def render_pieces(request: Request, encoder: PieceEncoder, encoding: tokens.Enco
     """
     ids: array[int] = array("I")
     counts = [0] * len(request.pieces)
-    raw = request.api in _RAW_APIS
+    raw = request.api in RAW_APIS
     numbered = list(enumerate(request.pieces))
     for (part, _message), group in groupby(numbered, key=lambda item: (item[1].part, item[1].message)):
         members = list(group)

@@ -83,6 +83,28 @@ def test_an_answer_of_another_length_was_not_replayed() -> None:
     assert after.hit_tokens == before.prompt_tokens // 16 * 16
 
 
+REPLAYED = {
+    "the answer that was seen": (response(content_chars=len(ANSWER), content_tail=ANSWER), True),
+    "another answer of the same length": (response(content_chars=len(ANSWER), content_tail="x" * len(ANSWER)), False),
+    "an answer of another length": (response(content_chars=400, content_tail=None), False),
+    "reasoning that was not sent back": (response(content_chars=len(ANSWER), reasoning=True), False),
+}
+
+
+@pytest.mark.parametrize(("answer", "expected"), REPLAYED.values(), ids=REPLAYED.keys())
+def test_generated_tokens_are_read_when_their_text_comes_back(answer: Response, expected: bool) -> None:
+    predictor = Predictor(PredictorSettings(engine="sglang"))
+    first = turn("sglang", "m")
+    later = turn("sglang", "m", "Where is it?", ANSWER, "And the other one?")
+    before = predictor.predict(first, 0.0)
+    predictor.answered(first, replace(answer, usage=usage(None, None, 500)), 1.0)
+    found = predictor.predict(later, 10.0)
+    assert before.prompt_tokens is not None
+    assert found.hit_tokens is not None
+
+    assert (found.hit_tokens > before.prompt_tokens + 3) == expected
+
+
 def test_sglang_reads_any_token() -> None:
     before, after = second("sglang", "gpt-4o", output=None)
 
