@@ -108,7 +108,13 @@ class Analyst:
         self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
         self._order: StartOrder[_Waiting] = StartOrder()
         self.failures = Failures()
-        self.analysis = Analysis(AnalysisSettings(hash_key=key, predictor=predictor_settings(settings, key)))
+        self.analysis = Analysis(
+            AnalysisSettings(
+                hash_key=key,
+                budget_chars=settings.compared_chars,
+                predictor=predictor_settings(settings, key),
+            )
+        )
         objectives = parse_objectives(settings.slo)
         self.metrics = Metrics(objectives, pool_bytes=self._memory.pool_bytes if self._memory else None)
         self.overview = Overview(objectives)

@@ -64,7 +64,9 @@ def read_finished(index: int, started: Started, read: ReadRequest, finished: Fin
         e2e_s=finished.e2e_s,
         output_tokens=usage.output_tokens if usage else None,
     )
-    return Exchange(index, read.request, response, latency.timing), latency
+    # The analysis keeps many exchanges to compare with; a gap for every token of each would be most of its memory.
+    kept = replace(latency.timing, gaps_s=(), event_tokens=())
+    return Exchange(index, read.request, response, kept), latency
 
 
 def _read_response(protocol: Protocol, finished: Finished) -> tuple[Response, list[StreamEvent]]:

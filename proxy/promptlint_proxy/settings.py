@@ -75,6 +75,8 @@ class ProxySettings:
     actions: ActionSettings = field(default_factory=ActionSettings)
     cap_bytes: int = CAP_BYTES
     """Bytes kept of each body for the analysis."""
+    compared_chars: int = 24_000_000
+    """Prompt text kept in memory to compare later requests with, in characters; takes about 8 bytes each."""
     queue_messages: int = 20_000
     queue_bytes: int = 256 * 1024 * 1024
     upstream_ca: Path | None = None
