@@ -106,7 +106,8 @@ def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Out
     raw += [finding for result in results for finding in result.findings]
     policy = _Policy(config, found.targets)
     shown = [told for finding in _distinct(raw) if (told := policy.judge(finding))]
-    suppressions = Suppressions({result.path: result.suppressions for result in results if result.suppressions})
+    named = {target.shown for target in found.targets if target.explicit and target.kind is Kind.PYTHON}
+    suppressions = Suppressions({result.path: result.suppressions for result in results}, named)
     kept = suppressions.apply(shown)
     kept += [told for finding in suppressions.complaints(policy.selected) if (told := policy.judge(finding))]
     visible = [finding for finding in kept if finding.severity.rank <= config.min_severity.rank]

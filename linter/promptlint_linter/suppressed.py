@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from promptlint_core.cadence import Evidence
 from promptlint_core.prompt import Place
+from promptlint_linter.decode import read_source
 from promptlint_linter.nearest import nearest
 from promptlint_linter.reported import Reported, from_finding
 from promptlint_linter.selection import matched, nearest_rule
-from promptlint_linter.suppress import VERBS, Suppression
+from promptlint_linter.sources.kinds import Kind, kind_of
+from promptlint_linter.sources.unit import Problem
+from promptlint_linter.suppress import VERBS, Suppression, find_suppressions
 from promptlint_rules.base import Edit, Finding, Fix, Rule
 from promptlint_rules.tool.unknown_suppression import UnknownSuppression
 from promptlint_rules.tool.unused_suppression import UnusedSuppression
+
+MOST_BYTES = 4_000_000
+"""Of a file that a value only passes through."""
 
 
 class Suppressions:
@@ -22,8 +29,13 @@ class Suppressions:
     A finding is silenced where it is read, where its prompt stands, and at every step between the two.
     """
 
-    def __init__(self, by_path: Mapping[str, tuple[Suppression, ...]]) -> None:
+    def __init__(
+        self, by_path: Mapping[str, tuple[Suppression, ...]], not_judged: Container[str] = frozenset()
+    ) -> None:
+        """`not_judged`: modules whose comments may be of use to prompts of files that this run does not read."""
         self._by_path = by_path
+        self._not_judged = not_judged
+        self._elsewhere: dict[str, tuple[Suppression, ...]] = {}
         self._used: set[tuple[str, Suppression, str]] = set()
         """Comments with the word of theirs that silenced something; `""` for a comment without words."""
         self.suppressed = 0
@@ -46,11 +58,21 @@ class Suppressions:
         if finding.prompt:
             places.add((finding.prompt.path, finding.prompt.line))
         for path in {path for path, _ in places}:
-            for suppression in self._by_path.get(path, ()):
+            for suppression in self._comments_of(path):
                 if suppression.verb not in VERBS:
                     continue
                 if any(suppression.covers(line) for where, line in places if where == path):
                     yield from ((path, suppression, word) for word in _naming(suppression, finding.rule))
+
+    def _comments_of(self, path: str) -> tuple[Suppression, ...]:
+        """The comments of a file; of one that a value only passes through, read when it is met."""
+        if path in self._by_path:
+            return self._by_path[path]
+        if path not in self._elsewhere:
+            source = read_source(Path(path), path, MOST_BYTES)
+            kind = kind_of(PurePosixPath(path)) or Kind.PROMPT
+            self._elsewhere[path] = () if isinstance(source, Problem) else find_suppressions(source.text, kind)
+        return self._elsewhere[path]
 
     def complaints(self, selected: frozenset[str]) -> Iterator[Reported]:
         """Unknown names, and comments that silenced nothing although their rules ran."""
@@ -60,6 +82,8 @@ class Suppressions:
                 yield from unknown
                 words = suppression.words or ("",)
                 unused = [word for word in words if (path, suppression, word) not in self._used]
+                if path in self._not_judged:
+                    continue
                 if unused and not unknown and all(matched(word) <= selected for word in unused):
                     yield _unused(path, suppression, unused)
 

@@ -93,6 +93,14 @@ def test_a_comment_in_the_module_where_the_value_is_read_counts(app: Path) -> No
     assert found(app) == []
 
 
+def test_a_module_named_alone_is_not_asked_what_its_comments_are_of_use_for(app: Path) -> None:
+    """Its clock enters a prompt of another module: only a run over both can tell."""
+    (app / "app" / "stamp.py").write_text(CLOCK.replace("isoformat()", "isoformat()  # promptlint: ignore[KV101] demo"))
+
+    assert found(app, "app/stamp.py") == []
+    assert found(app, "app/ask.py") == []
+
+
 def notebook(*cells: str, language: str = "python", kind: str = "code") -> str:
     told = [{"cell_type": kind, "metadata": {}, "source": cell.splitlines(keepends=True)} for cell in cells]
     data = {"cells": told, "metadata": {"language_info": {"name": language}}, "nbformat": 4, "nbformat_minor": 5}
