@@ -4,12 +4,14 @@ from __future__ import annotations
 
 _HINTS = (
     # the names people give to prompt text, and how it begins
-    "prompt", "Prompt", "PROMPT", "nstruction", "INSTRUCTION", "\"role\"", "'role'", "role=", "ou are ", "our task", "ersona",
-    "system_message", "SYSTEM",
+    "prompt", "Prompt", "PROMPT", "nstruction", "INSTRUCTION", '"role"', "'role'", "role=", "ou are ", "our task",
+    "ersona", "system_message", "SYSTEM",
     # message classes and the calls of SDKs and frameworks
     "SystemMessage", "HumanMessage", "UserMessage", "ChatMessage", "completion(", "completions.", ".messages.",
     ".responses.", "generate_content", "Agent(", "LLM(", "OpenAI", "Anthropic", "SamplingParams", "as_retriever",
     "similarity_", ".converse", "invoke_model", "ollama", "init_chat_model",
+    # engines started in Python
+    "EngineArgs(", "Engine(", "ServerArgs(", "KvCacheConfig(",
 )  # fmt: skip
 _HINT_BYTES = tuple(hint.encode() for hint in _HINTS)
 

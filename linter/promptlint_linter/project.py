@@ -59,7 +59,7 @@ class Project:
             found = [path for path in found if self._is_top(path, ending, importer)]
         if not found:
             return None
-        nearest = max(found, key=lambda path: len(os.path.commonprefix([path, importer.path])))
+        nearest = max(found, key=lambda path: len(os.path.commonpath([path, importer.path])))
         return self._load_first((nearest,))
 
     def submodule(self, module: Module, name: str) -> Module | None:

@@ -1,5 +1,7 @@
-"""Model classes, agents and programs of frameworks. Read from langchain 1, llama-index-core 0.14, pydantic-ai 2, agno 3,
-crewai 1, openai-agents, autogen, semantic-kernel, smolagents, haystack 3, google-adk, strands, dspy 3, marvin.
+"""Model classes, agents and programs of frameworks.
+
+Read from langchain 1, llama-index-core 0.14, pydantic-ai 2, agno 3, crewai 1, openai-agents, autogen, semantic-kernel,
+smolagents, haystack 3, google-adk, strands, dspy 3, marvin.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ def _models(names: str, provider: str, bounds: tuple[str, ...], default: str = "
 
 
 def _agents(names: str, *system: str, messages: tuple[str, ...] = ()) -> dict[str, CallShape]:
-    provider = names.split(maxsplit=1)[0].split(".")[0]
+    provider = names.split(maxsplit=1)[0].split(".", maxsplit=1)[0]
     return {
         name: CallShape(name, provider, "agent", system=system, messages=messages, default="unknown")
         for name in names.split()
@@ -72,9 +74,7 @@ AGENTS: dict[str, CallShape] = {
     ),
     **_agents("crewai.Agent crewai.agent.Agent", "role", "goal", "backstory", "system_template"),
     **_agents("crewai.Task crewai.task.Task", messages=("description", "expected_output")),
-    **_agents(
-        "langchain.agents.create_agent langgraph.prebuilt.create_react_agent", "system_prompt", "prompt"
-    ),
+    **_agents("langchain.agents.create_agent langgraph.prebuilt.create_react_agent", "system_prompt", "prompt"),
     **_agents(
         "autogen_agentchat.agents.AssistantAgent autogen.AssistantAgent autogen.ConversableAgent", "system_message"
     ),
@@ -97,8 +97,32 @@ AGENTS: dict[str, CallShape] = {
 }
 
 MODEL_METHODS = frozenset(
-    "invoke ainvoke stream astream batch abatch predict apredict complete acomplete chat achat stream_chat astream_chat"
-    " stream_complete generate agenerate run arun run_sync run_stream print_response aprint_response __call__".split()
+    [
+        "invoke",
+        "ainvoke",
+        "stream",
+        "astream",
+        "batch",
+        "abatch",
+        "predict",
+        "apredict",
+        "complete",
+        "acomplete",
+        "chat",
+        "achat",
+        "stream_chat",
+        "astream_chat",
+        "stream_complete",
+        "generate",
+        "agenerate",
+        "run",
+        "arun",
+        "run_sync",
+        "run_stream",
+        "print_response",
+        "aprint_response",
+        "__call__",
+    ]
 )
 """Methods of a model or agent of a framework whose first argument is the prompt."""
 
@@ -106,9 +130,22 @@ INSTRUCTION_DECORATORS = frozenset({"system_prompt", "instructions", "dynamic_pr
 """Decorators, by last name, whose function returns system text on each run."""
 
 SWITCHES = frozenset(
-    "add_datetime_to_context add_datetime_to_instructions inject_date cache_system_prompt add_session_state_to_context"
-    " add_location_to_context add_name_to_context add_history_to_context num_history_runs"
-    " stream prompt_cache_key prompt_cache_retention"
-    " stream_options tool_choice truncation".split()
+    [
+        "add_datetime_to_context",
+        "add_datetime_to_instructions",
+        "inject_date",
+        "cache_system_prompt",
+        "add_session_state_to_context",
+        "add_location_to_context",
+        "add_name_to_context",
+        "add_history_to_context",
+        "num_history_runs",
+        "stream",
+        "prompt_cache_key",
+        "prompt_cache_retention",
+        "stream_options",
+        "tool_choice",
+        "truncation",
+    ]
 )
 """Keyword arguments that change the prompt, its caching or what is reported."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from promptlint_core.names import words_of
 from promptlint_linter.calls import engines, frameworks, retrieval, vendors
 from promptlint_linter.calls.shapes import CallShape
 from promptlint_linter.evaluate.origins import RETRIEVAL_METHODS, RETRIEVER_METHODS, RETRIEVER_WORDS
-from promptlint_core.names import words_of
 
 
 def shape_of_call(name: str, keywords: frozenset[str], *, is_import: bool) -> CallShape | None:

@@ -15,8 +15,29 @@ _ROLE_OF_CLASS = {
 }  # fmt: skip
 
 _PACKAGES = frozenset(
-    "langchain langchain_core langchain_community langgraph autogen_core autogen_ext autogen mistralai openai xai_sdk"
-    " pydantic_ai haystack llama_index semantic_kernel magentic azure litellm agno smolagents anthropic google".split()
+    [
+        "langchain",
+        "langchain_core",
+        "langchain_community",
+        "langgraph",
+        "autogen_core",
+        "autogen_ext",
+        "autogen",
+        "mistralai",
+        "openai",
+        "xai_sdk",
+        "pydantic_ai",
+        "haystack",
+        "llama_index",
+        "semantic_kernel",
+        "magentic",
+        "azure",
+        "litellm",
+        "agno",
+        "smolagents",
+        "anthropic",
+        "google",
+    ]
 )
 
 _ROLE_IN_ARGUMENTS = frozenset({"ChatMessage", "Message", "ChatMessageContent", "MessageParam"})
@@ -40,7 +61,7 @@ def role_of_class(name: str) -> str | None:
     last = name.rsplit(".", 1)[-1]
     if last in ("system", "user", "assistant") and not name.startswith("xai_sdk."):
         return None
-    if last.startswith("from_") and not name.split(".")[-2:][0] == "ChatMessage":
+    if last.startswith("from_") and name.split(".")[-2:][0] != "ChatMessage":
         return None
     if last in _ROLE_OF_CLASS:
         return _ROLE_OF_CLASS[last]

@@ -19,7 +19,9 @@ _BY_METHOD = {
 }
 
 METHODS: dict[str, CallShape] = {
-    name: CallShape(name, "retrieval", "retrieval", tools=(), positional=("query", "k")[: 1 + ("k" in keys)], passages=keys)
+    name: CallShape(
+        name, "retrieval", "retrieval", tools=(), positional=("query", "k")[: 1 + ("k" in keys)], passages=keys
+    )
     for name, keys in _BY_METHOD.items()
 }  # fmt: skip
 """By method name: these belong to vector stores and indexes alone."""

@@ -102,8 +102,32 @@ CLIENT_METHODS: dict[str, CallShape] = {
 """By the end of the dotted name; on an unknown object one of the required arguments must be there."""
 
 CLIENT_PACKAGES = frozenset(
-    "openai anthropic google mistralai cohere ollama litellm huggingface_hub boto3 aioboto3 xai_sdk openrouter groq"
-    " together fireworks instructor langfuse vllm sglang zhipuai dashscope cerebras llama_cpp portkey_ai".split()
+    [
+        "openai",
+        "anthropic",
+        "google",
+        "mistralai",
+        "cohere",
+        "ollama",
+        "litellm",
+        "huggingface_hub",
+        "boto3",
+        "aioboto3",
+        "xai_sdk",
+        "openrouter",
+        "groq",
+        "together",
+        "fireworks",
+        "instructor",
+        "langfuse",
+        "vllm",
+        "sglang",
+        "zhipuai",
+        "dashscope",
+        "cerebras",
+        "llama_cpp",
+        "portkey_ai",
+    ]
 )
 """Packages whose objects are clients of a model, so that the arguments need no further proof."""
 

@@ -27,10 +27,9 @@ def either(first: Value, second: Value) -> Value:
         return Text(fragments.choose(first.fragments, second.fragments))
     if isinstance(first, Listing) and isinstance(second, Listing) and first.kind == second.kind:
         return _either_listing(first, second)
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        if [k for k, _ in first.entries] == [k for k, _ in second.entries]:
-            pairs = zip(first.entries, second.entries, strict=True)
-            return Mapping(tuple((key, either(a, b)) for (key, a), (_, b) in pairs), first.site)
+    if isinstance(first, Mapping) and isinstance(second, Mapping) and _keys(first) == _keys(second):
+        pairs = zip(first.entries, second.entries, strict=True)
+        return Mapping(tuple((key, either(a, b)) for (key, a), (_, b) in pairs), first.site)
     options: list[Value] = []
     for value in (first, second):
         options += value.options if isinstance(value, Either) else (value,)
@@ -39,6 +38,10 @@ def either(first: Value, second: Value) -> Value:
         if not any(value is other or value == other for other in distinct):
             distinct.append(value)
     return distinct[0] if len(distinct) == 1 else Either(tuple(distinct[:_MOST_OPTIONS]))
+
+
+def _keys(value: Mapping) -> list[str | None]:
+    return [key for key, _ in value.entries]
 
 
 def _either_listing(first: Listing, second: Listing) -> Listing:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
+from promptlint_core.clock import Precision
 from promptlint_linter.evaluate import clocks, lists, strings
 from promptlint_linter.evaluate.fragments import frozen
 from promptlint_linter.evaluate.scopes import Frame
@@ -30,7 +31,6 @@ from promptlint_linter.evaluate.values import (
     Text,
     Value,
 )
-from promptlint_core.clock import Precision
 
 Handler = Callable[[Frame, Arguments, cst.Call], "Value | None"]
 
@@ -39,7 +39,7 @@ def _first(frame: Frame, arguments: Arguments) -> Value | None:
     return frame.machine.force(arguments.positional[0]) if arguments.positional else None
 
 
-def _as_list(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _as_list(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     value = _first(frame, arguments)
     if isinstance(value, Listing):
         return replace(value, kind="list")
@@ -57,7 +57,7 @@ def _as_set(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     return lists.unordered(Listing((Spread(value),)), frame, node)
 
 
-def _sorted(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _sorted(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     value = _first(frame, arguments)
     if isinstance(value, Listing):
         return Listing(value.items, "list")
@@ -68,7 +68,7 @@ def _sorted(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     return UNKNOWN
 
 
-def _enumerate(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _enumerate(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     items = _first(frame, arguments)
     if items is None:
         return None
@@ -77,11 +77,11 @@ def _enumerate(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | No
     return Listing((Repeat(Listing((lists.counter(), element), "tuple")),), order=order)
 
 
-def _range(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _range(_frame: Frame, _arguments: Arguments, _node: cst.Call) -> Value | None:
     return Listing((Repeat(lists.counter()),))
 
 
-def _zip(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _zip(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     elements = tuple(lists.element(frame, frame.machine.force(value)) for value in arguments.positional)
     return Listing((Repeat(Listing(elements, "tuple")),))
 
@@ -98,7 +98,7 @@ def _map(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     return Listing((Repeat(element),), order=order)
 
 
-def _filter(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _filter(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     return frame.machine.force(arguments.positional[1]) if len(arguments.positional) == 2 else None
 
 
@@ -112,8 +112,7 @@ def _derived(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None
     """`int(time.time())`, `round(x)`: changes when its argument does."""
     value = _first(frame, arguments)
     if isinstance(value, Opaque) and value.instant is not None:
-        cut = clocks.cut(value, Precision("second")) if node.func and _is_int(node) else value
-        return cut
+        return clocks.cut(value, Precision("second")) if _is_int(node) else value
     if isinstance(value, Constant):
         return value
     return derived(value) if value is not None else UNKNOWN
@@ -157,7 +156,7 @@ def _template(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | Non
     return Template("dollar", value, site=frame.site(node)) if value is not None else None
 
 
-def _partial(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _partial(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     function = _first(frame, arguments)
     if not isinstance(function, Function):
         return function if isinstance(function, External) else None
@@ -183,26 +182,26 @@ def _strftime(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | Non
     return clocks.formatted(now, frame.machine.literal_text(arguments.positional[0] if arguments.positional else None))
 
 
-def _from_timestamp(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _from_timestamp(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     value = _first(frame, arguments)
     return value if isinstance(value, Opaque) and value.instant is not None else UNKNOWN
 
 
-def _super(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _super(frame: Frame, _arguments: Arguments, _node: cst.Call) -> Value | None:
     return frame.machine.parent_of(frame)
 
 
-def _seeded(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _seeded(_frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     """`random.Random(seed)`: what it draws is the same each time; without a seed it is not."""
     return UNKNOWN if arguments.positional else External("random")
 
 
-def _path_join(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _path_join(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     last = arguments.positional[-1] if arguments.positional else None
     return frame.machine.force(last) if last is not None and frame.machine.literal_text(last) else None
 
 
-def _getattr(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _getattr(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     name = frame.machine.literal_text(arguments.get("name", 1))
     value = _first(frame, arguments)
     return lists.named(value, f"{value.name}.{name}") if isinstance(value, Opaque) and name else UNKNOWN
@@ -213,7 +212,9 @@ def _hash(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     value = _first(frame, arguments)
     if not isinstance(value, Text):
         return UNKNOWN
-    return Opaque(Piece(None, Cadence.CALL, Origin.RANDOM, Evidence.PROVED, frame.site(node), detail="hash of a string"))
+    return Opaque(
+        Piece(None, Cadence.CALL, Origin.RANDOM, Evidence.PROVED, frame.site(node), detail="hash of a string")
+    )
 
 
 FUNCTIONS: dict[str, Handler] = {

@@ -14,7 +14,7 @@ from promptlint_linter.evaluate import builtin_calls, classes, methods, origins,
 from promptlint_linter.evaluate.fragments import frozen
 from promptlint_linter.evaluate.records import Called
 from promptlint_linter.evaluate.scopes import Frame
-from promptlint_linter.evaluate.texts import derived
+from promptlint_linter.evaluate.texts import derived, text_of
 from promptlint_linter.evaluate.values import (
     UNKNOWN,
     UNKNOWN_PIECE,
@@ -35,8 +35,20 @@ from promptlint_linter.evaluate.values import (
 )
 
 _SAME_OBJECT = frozenset(
-    "bind bind_tools with_config with_structured_output with_retry with_fallbacks with_options configurable_fields copy"
-    " with_raw_response with_streaming_response beta".split()
+    [
+        "bind",
+        "bind_tools",
+        "with_config",
+        "with_structured_output",
+        "with_retry",
+        "with_fallbacks",
+        "with_options",
+        "configurable_fields",
+        "copy",
+        "with_raw_response",
+        "with_streaming_response",
+        "beta",
+    ]
 )
 _WRAPPERS = frozenset({"instructor", "langfuse", "wrapt", "weave", "langsmith"})
 
@@ -151,8 +163,11 @@ def table_call(frame: Frame, callee: External, arguments: Arguments, node: cst.C
     for value in (*arguments.positional, *(value for _, value in arguments.keywords.entries)):
         frame.machine.settle(value, frame)
     if shape is not None:
-        frame.machine.record_call(frame, node, Called(shape, name, arguments, frame.site(node), frame.function,
-                                                      frame.loops > 0, callee.receiver))
+        frame.machine.record_call(
+            frame,
+            node,
+            Called(shape, name, arguments, frame.site(node), frame.function, frame.loops > 0, callee.receiver),
+        )
     if match.is_retrieval(name):
         return retrieved(frame, node)
     if last in origins.PATH_LISTINGS and name.startswith("pathlib.Path()"):
@@ -166,9 +181,7 @@ def retrieved(frame: Frame, node: cst.Call) -> Opaque:
     return Opaque(Piece(None, Cadence.TURN, Origin.RETRIEVAL, Evidence.PROVED, frame.site(node)))
 
 
-def source_value(
-    frame: Frame, source: origins.Source, name: str, arguments: Arguments, node: cst.Call
-) -> Value:
+def source_value(frame: Frame, source: origins.Source, name: str, arguments: Arguments, node: cst.Call) -> Value:
     """The value of a call that reads a clock, a random source or the environment."""
     if name == "arrow.get" and (arguments.positional or arguments.keywords.entries):
         return UNKNOWN
@@ -195,7 +208,7 @@ def same_text(frame: Frame, value: Value, node: cst.Call) -> Value:
     if isinstance(known, Text | Either):
         return known
     name = strings.spelled(node.args[0].value) if node.args else ""
-    return Text(strings.text_of(frame.machine, known, frame.site(node), name))
+    return Text(text_of(frame.machine, known, frame.site(node), name))
 
 
 def unknown_call(frame: Frame, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
@@ -206,8 +219,9 @@ def unknown_call(frame: Frame, callee: Value, arguments: Arguments, node: cst.Ca
     keywords = frozenset(key for key, _ in arguments.keywords.entries if key)
     shape = match.shape_of_call(name, keywords, is_import=False) if "." in name else None
     if shape is not None:
-        frame.machine.record_call(frame, node, Called(shape, name, arguments, frame.site(node), frame.function,
-                                                      frame.loops > 0))
+        frame.machine.record_call(
+            frame, node, Called(shape, name, arguments, frame.site(node), frame.function, frame.loops > 0)
+        )
     if "." in name and match.is_retrieval(name):
         return retrieved(frame, node)
     if isinstance(callee, Opaque) and isinstance(node.func, cst.Attribute):
@@ -227,5 +241,3 @@ def piped(left: Value, right: Value) -> Value:
     if isinstance(left, Template | Message):
         return left
     return right if isinstance(right, Template) else UNKNOWN
-
-

@@ -144,9 +144,7 @@ def change(frame: Frame, node: cst.BaseExpression) -> bool:
     return True
 
 
-def _changed(
-    frame: Frame, base: Value, method: str, arguments: list[Value], node: cst.Call
-) -> Value | None:
+def _changed(frame: Frame, base: Value, method: str, arguments: list[Value], node: cst.Call) -> Value | None:
     if isinstance(base, Either):
         base = next((o for o in base.options if isinstance(o, Listing)), base)
     if isinstance(base, Mapping):
@@ -195,4 +193,3 @@ def _shuffle(frame: Frame, node: cst.Call) -> bool:
     piece = Piece(None, Cadence.CALL, Origin.SAMPLE, Evidence.PROVED, frame.site(node), detail="shuffled")
     frame.names[path] = Opaque(piece)
     return True
-

@@ -84,9 +84,7 @@ def attribute_of(frame: Frame, base: Value, name: str, node: cst.BaseExpression)
     return derived(base)
 
 
-def instance_attribute(
-    machine: Machine, base: Instance, name: str, frame: Frame, node: cst.BaseExpression
-) -> Value:
+def instance_attribute(machine: Machine, base: Instance, name: str, frame: Frame, node: cst.BaseExpression) -> Value:
     """An attribute of an object of the project."""
     definition = base.definition
     key = ("attribute", definition, name)
@@ -150,9 +148,7 @@ def _initialised(machine: Machine, base: Instance, owner: ClassDefinition) -> di
     return names
 
 
-def _run_method(
-    machine: Machine, method: Definition, base: Instance, most: Cadence | None
-) -> dict[str, Value]:
+def _run_method(machine: Machine, method: Definition, base: Instance, most: Cadence | None) -> dict[str, Value]:
     try:
         node = method.function
     except cst.ParserSyntaxError:
@@ -172,9 +168,7 @@ def _run_method(
         machine.running.remove(node)
 
 
-def _defined(
-    machine: Machine, base: Instance, name: str, frame: Frame, node: cst.BaseExpression
-) -> Value | None:
+def _defined(machine: Machine, base: Instance, name: str, frame: Frame, node: cst.BaseExpression) -> Value | None:
     """A method, property or class attribute."""
     found = class_attribute(machine, base.definition, name)
     if isinstance(found, Function) and found.definition.owner is not None:

@@ -28,8 +28,25 @@ _TEXT_METHODS = {
     "to_time_string": "second", "isocalendar": "week",
 }  # fmt: skip
 _SAME_MOMENT = frozenset(
-    "astimezone to in_timezone in_tz normalize localize utctimetuple timetuple date_time naive shift add subtract"
-    " replace_tzinfo tz_convert tz_localize to_pydatetime".split()
+    [
+        "astimezone",
+        "to",
+        "in_timezone",
+        "in_tz",
+        "normalize",
+        "localize",
+        "utctimetuple",
+        "timetuple",
+        "date_time",
+        "naive",
+        "shift",
+        "add",
+        "subtract",
+        "replace_tzinfo",
+        "tz_convert",
+        "tz_localize",
+        "to_pydatetime",
+    ]
 )
 _DAY_METHODS = frozenset({"date", "today", "start_of", "floor", "weekday", "isoweekday", "toordinal"})
 

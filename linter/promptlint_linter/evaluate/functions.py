@@ -17,8 +17,8 @@ from promptlint_linter.evaluate.dependence import depends, tells
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.values import (
     NONE,
-    UNKNOWN,
     PARAMETER_PIECE,
+    UNKNOWN,
     Arguments,
     Class,
     Deferred,
@@ -30,7 +30,6 @@ from promptlint_linter.evaluate.values import (
     Message,
     Opaque,
     Repeat,
-    Site,
     Spread,
     Text,
     Value,
@@ -40,7 +39,8 @@ if TYPE_CHECKING:
     from promptlint_linter.evaluate.machine import Machine
     from promptlint_linter.evaluate.modules import Definition
 
-class TooFar(Exception):
+
+class TooFarError(Exception):
     """The evaluation of one function takes too many steps."""
 
 
@@ -115,7 +115,7 @@ def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:
             frame.depth = depth
             made.value = result_of(frame, node)
         made.depends = depends(made.value)
-    except TooFar:
+    except TooFarError:
         pass  # what was found on the way is kept
     finally:
         machine.current, machine.steps = outer, steps
@@ -165,9 +165,7 @@ def slower(first: Cadence | None, second: Cadence | None) -> Cadence | None:
     return min(known) if known else None
 
 
-def frame_for(
-    machine: Machine, function: Function, node: cst.FunctionDef | cst.Lambda, arguments: Arguments
-) -> Frame:
+def frame_for(machine: Machine, function: Function, node: cst.FunctionDef | cst.Lambda, arguments: Arguments) -> Frame:
     """The frame in which the body runs."""
     definition = function.definition
     is_whole = isinstance(node, cst.FunctionDef) and node is definition.function
@@ -180,7 +178,7 @@ def frame_for(
         owner=definition.owner if is_whole else (function.closure.owner if function.closure else None),
         most=_once(definition.lines.decorators) if is_whole else None,
     )
-    bind_parameters(machine, frame, function, node, merged_arguments(function.bound, arguments))
+    bind_parameters(frame, function, node, merged_arguments(function.bound, arguments))
     return frame
 
 
@@ -235,7 +233,6 @@ def merged_arguments(first: Arguments, second: Arguments) -> Arguments:
 
 
 def bind_parameters(
-    machine: Machine,
     frame: Frame,
     function: Function,
     node: cst.FunctionDef | cst.Lambda,
@@ -244,7 +241,7 @@ def bind_parameters(
     """Give each parameter its argument, its default, or a value that only its name speaks for."""
     parameters = [*node.params.posonly_params, *node.params.params]
     positional = list(arguments.positional)
-    if _takes_self(frame, function, node, parameters):
+    if _takes_self(function, node, parameters):
         first = parameters.pop(0)
         owner = frame.owner
         receiver = function.receiver or (Instance(owner) if owner is not None else UNKNOWN)
@@ -268,9 +265,7 @@ def bind_parameters(
         frame.names[node.params.star_kwarg.name.value] = Mapping((*rest, *open_part))
 
 
-def _takes_self(
-    frame: Frame, function: Function, node: cst.FunctionDef | cst.Lambda, parameters: Sequence[cst.Param]
-) -> bool:
+def _takes_self(function: Function, node: cst.FunctionDef | cst.Lambda, parameters: Sequence[cst.Param]) -> bool:
     if not parameters or isinstance(node, cst.Lambda) or function.definition.owner is None:
         return False
     if node is not function.definition.function:
@@ -303,4 +298,3 @@ def _typed(frame: Frame, parameter: cst.Param) -> Value | None:
     if isinstance(kind, Class) and frame.owner is not kind.definition:
         return Instance(kind.definition, name=parameter.name.value)
     return None
-

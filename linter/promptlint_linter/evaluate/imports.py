@@ -1,4 +1,4 @@
-"""Names of modules: imports, functions, classes and constants of the linted project, and of libraries by dotted name."""
+"""Names of modules: imports, functions, classes and constants of the project, and library names by their path."""
 
 from __future__ import annotations
 

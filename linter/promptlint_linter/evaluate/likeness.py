@@ -7,7 +7,9 @@ from functools import lru_cache
 
 from promptlint_core.names import words_of
 
-_PROMPT_WORDS = frozenset("prompt prompts instruction instructions sysprompt persona preamble backstory".split())
+_PROMPT_WORDS = frozenset(
+    ["prompt", "prompts", "instruction", "instructions", "sysprompt", "persona", "preamble", "backstory"]
+)
 _SYSTEM_NAMES = frozenset({"system", "system_message", "system_text", "system_msg", "sys_msg", "system_content"})
 
 _FAMILIES = tuple(
@@ -15,12 +17,16 @@ _FAMILIES = tuple(
     for pattern in (
         r"(?i)\byou(?:'re| are)(?: now)? (?:an?|the|my|acting|playing|given|tasked|working|responsible|role)\b",
         r"(?i)\byour (?:task|job|goal|role|objective|mission|response|answer|output|reply|persona)\b",
-        r"(?i)\b(?:respond|answer|reply|return|output|write|generate|provide|summari[sz]e|analy[sz]e|classify|extract"
-        r"|translate|decide|evaluate|create|list|identify|determine|rewrite|use)\b[^.\n]{0,60}\b(?:json|sentences?|format"
-        r"|answers?|questions?|following|only|words?|bullet|text|context|language|user|conversation|below|above)\b",
+        (
+            r"(?i)\b(?:respond|answer|reply|return|output|write|generate|provide|summari[sz]e|analy[sz]e|classify|extract"
+            r"|translate|decide|evaluate|create|list|identify|determine|rewrite|use)\b[^.\n]{0,60}\b(?:json|sentences?|format"
+            r"|answers?|questions?|following|only|words?|bullet|text|context|language|user|conversation|below|above)\b"
+        ),
         r"(?i)\b(?:do not|don't|never|always|must(?: not)?|should(?: not)?|make sure|ensure|avoid|only)\b",
-        r"(?i)(?:step[- ]by[- ]step|for example|examples?:|guidelines|instructions?:|rules:|constraints|output format"
-        r"|the user(?:'s)?|<\w+>[^<]*</\w+>|###? )",
+        (
+            r"(?i)(?:step[- ]by[- ]step|for example|examples?:|guidelines|instructions?:|rules:|constraints"
+            r"|output format|the user(?:'s)?|<\w+>[^<]*</\w+>|###? )"
+        ),
     )
 )
 _MODEL_PACKAGES = re.compile(

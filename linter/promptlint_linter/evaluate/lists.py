@@ -181,14 +181,14 @@ def subscript(node: cst.Subscript, frame: Frame) -> Value:
 def item_of(frame: Frame, base: Value, key: str | None) -> Value:
     base = frame.machine.force(base)
     if isinstance(base, Mapping):
-        return _entry(frame, base, key)
+        return _entry(base, key)
     if isinstance(base, Listing):
         if base.order is not None:
             return Opaque(base.order)
         items = list(frame.machine.flat_items(base))
-        if key is not None and key.lstrip("-").isdigit() and -len(items) <= int(key) < len(items):
-            if not any(isinstance(item, Repeat) for item in items):
-                return items[int(key)]
+        is_index = key is not None and key.lstrip("-").isdigit() and -len(items) <= int(key) < len(items)
+        if key is not None and is_index and not any(isinstance(item, Repeat) for item in items):
+            return items[int(key)]
         choices = [item.value if isinstance(item, Repeat) else item for item in items]
         return _one_of(choices[:_MOST_CHOICES]) if choices else UNKNOWN
     if isinstance(base, Opaque):
@@ -197,7 +197,7 @@ def item_of(frame: Frame, base: Value, key: str | None) -> Value:
     return derived(base)
 
 
-def _entry(frame: Frame, base: Mapping, key: str | None) -> Value:
+def _entry(base: Mapping, key: str | None) -> Value:
     if key is not None:
         found = base.get(key)
         return found if found is not None else Opaque(UNKNOWN_PIECE, name=key)
@@ -235,10 +235,6 @@ def mixed(first: Value, second: Value) -> Value:
     return max(opaque, key=lambda value: (value.piece.cadence or 0, value.piece.label))
 
 
-
-
 def keys(frame: Frame, value: Mapping) -> Listing:
     """The keys of a dict, in its order."""
-    return Listing(
-        tuple(Repeat(UNKNOWN) if key is None else frame.machine.literal(key) for key, _ in value.entries)
-    )
+    return Listing(tuple(Repeat(UNKNOWN) if key is None else frame.machine.literal(key) for key, _ in value.entries))

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from promptlint_linter.calls.frameworks import AGENTS, MODELS
 from promptlint_linter.calls.match import shape_of_call
 from promptlint_linter.calls.shapes import CallShape
@@ -23,7 +21,6 @@ from promptlint_linter.evaluate.values import (
     NONE,
     UNKNOWN,
     Arguments,
-
     Deferred,
     Either,
     External,
@@ -39,11 +36,14 @@ from promptlint_linter.evaluate.values import (
 )
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from promptlint_linter.evaluate.modules import Definition, Module
     from promptlint_linter.project import Project
 
 _STEPS_PER_ENTRY = 40_000
 """Expressions evaluated on behalf of one function of the linted file; a longer way is given up as unknown."""
+
 
 @dataclass(eq=False)
 class Machine:
@@ -102,7 +102,7 @@ class Machine:
     def value(self, node: cst.BaseExpression, frame: Frame) -> Value:
         self.steps += 1
         if self.steps > _STEPS_PER_ENTRY:
-            raise functions.TooFar
+            raise functions.TooFarError
         rule: Callable[[cst.BaseExpression, Frame], Value] | None = expressions.RULES.get(type(node))
         return rule(node, frame) if rule else UNKNOWN
 
@@ -228,7 +228,7 @@ class Machine:
         if not isinstance(receiver, External) or receiver.arguments is None:
             return None
         owner = shape_of_call(receiver.name.removesuffix("()"), frozenset(), is_import=True)
-        if owner is None or owner.callee not in MODELS and owner.callee not in AGENTS:
+        if owner is None or (owner.callee not in MODELS and owner.callee not in AGENTS):
             return None
         name = f"{owner.callee}.{callee.name.rsplit('.', 1)[-1]}"
         parameter = ("input", "messages", "prompt", "user_prompt", "task", "message")
@@ -236,5 +236,3 @@ class Machine:
 
     def return_site(self, frame: Frame) -> Site | None:
         return frame.ends
-
-

@@ -75,5 +75,3 @@ def block_text(machine: Machine, block: Mapping) -> Value | None:
             return found
     del machine
     return None
-
-

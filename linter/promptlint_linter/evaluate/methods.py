@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import libcst as cst
+from typing import TYPE_CHECKING
 
 from promptlint_core.cadence import Cadence, Evidence
 from promptlint_linter.evaluate import clocks, lists, strings, templates
@@ -14,7 +13,6 @@ from promptlint_linter.evaluate.values import (
     UNKNOWN,
     UNKNOWN_PIECE,
     Arguments,
-    Constant,
     External,
     Listing,
     Mapping,
@@ -26,12 +24,13 @@ from promptlint_linter.evaluate.values import (
     Value,
 )
 
+if TYPE_CHECKING:
+    import libcst as cst
+
 _SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 
 
-def method_of(
-    frame: Frame, receiver: Value, name: str, arguments: Arguments, node: cst.Call
-) -> Value | None:
+def method_of(frame: Frame, receiver: Value, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
     """The result of a method; None when it has to be looked up as an attribute."""
     if isinstance(receiver, Text):
         return _of_text(frame, receiver, name, arguments, node)
@@ -44,7 +43,7 @@ def method_of(
     if isinstance(receiver, Mapping):
         return _of_mapping(frame, receiver, name, arguments)
     if isinstance(receiver, External):
-        return _of_external(frame, receiver, name, arguments, node)
+        return _of_external(frame, receiver, name, node)
     return None
 
 
@@ -69,14 +68,12 @@ def _of_text(frame: Frame, receiver: Text, name: str, arguments: Arguments, node
     elif name in ("split", "splitlines", "partition", "rsplit"):
         return Listing((Repeat(derived(receiver)),))
     else:
-        return derived(receiver) if name in ("format_messages",) else UNKNOWN
+        return UNKNOWN
     machine.compose(frame, node, text)
     return text
 
 
-def _of_opaque(
-    frame: Frame, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call
-) -> Value | None:
+def _of_opaque(frame: Frame, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
     if receiver.instant is not None:
         return clocks.method_of(frame.machine, receiver, name, arguments)
     known = receiver.piece.cadence is not None and receiver.piece.evidence is Evidence.PROVED
@@ -85,7 +82,7 @@ def _of_opaque(
     if name == "join" and arguments.positional:
         return strings.joined(frame.machine, Text(), arguments.positional[0], frame.site(node))
     if name in ("format", "replace") and (arguments.keywords.entries or arguments.positional):
-        return _unknown_template(frame, receiver, name, arguments, node)
+        return _unknown_template(frame, name, arguments)
     if name == "get" and arguments.positional:
         key = frame.machine.literal_text(arguments.positional[0])
         return lists.named(receiver, f"{receiver.name}.{key}" if key else receiver.name)
@@ -94,9 +91,7 @@ def _of_opaque(
     return None
 
 
-def _unknown_template(
-    frame: Frame, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call
-) -> Value:
+def _unknown_template(frame: Frame, name: str, arguments: Arguments) -> Value:
     """A template that is not known, filled with values that may be: text of which no part is known to be stable."""
     values = [value for _, value in arguments.keywords.entries] if name == "format" else arguments.positional[1:2]
     run: list[Piece] = [Piece(None, None)]
@@ -104,7 +99,6 @@ def _unknown_template(
         known = frame.machine.force(value)
         if isinstance(known, Opaque) and known.piece.cadence is not None:
             run.append(clocks_piece(known))
-    del node
     return Text(tuple(run)) if len(run) > 1 else Opaque(UNKNOWN_PIECE)
 
 
@@ -142,9 +136,7 @@ def _of_mapping(frame: Frame, receiver: Mapping, name: str, arguments: Arguments
     return None
 
 
-def _of_external(
-    frame: Frame, receiver: External, name: str, arguments: Arguments, node: cst.Call
-) -> Value | None:
+def _of_external(frame: Frame, receiver: External, name: str, node: cst.Call) -> Value | None:
     """Objects of the standard library whose content is known: files, environment, string templates."""
     if name in ("read_text", "read", "readlines", "read_bytes") and receiver.name in (
         "open()", "io.open()", "pathlib.Path()", "pathlib.Path().open()", "codecs.open()",
@@ -154,7 +146,6 @@ def _of_external(
         return receiver
     if receiver.name == "os.environ" and name == "get":
         return Opaque(Piece(None, Cadence.DEPLOY, site=frame.site(node), detail="environment variable"))
-    del arguments
     return None
 
 

@@ -70,7 +70,7 @@ class Definition:
         """One pass of code generation; libcst's public way to the same table visits every node twice more."""
         provider = PositionProvider()
         provider._gen_impl(self._tree)  # noqa: SLF001
-        return provider._computed  # noqa: SLF001
+        return {node: span for node, span in provider._computed.items() if isinstance(span, CodeRange)}  # noqa: SLF001
 
     def place(self, node: cst.CSTNode) -> Place:
         """Where a node of this definition stands."""

@@ -87,18 +87,63 @@ PATH_LISTINGS = frozenset({"iterdir", "glob", "rglob", "walk"})
 PATH_READINGS = frozenset({"stat", "lstat"})
 
 RETRIEVAL_METHODS = frozenset(
-    "similarity_search asimilarity_search similarity_search_with_score asimilarity_search_with_score"
-    " similarity_search_by_vector similarity_search_with_relevance_scores max_marginal_relevance_search"
-    " amax_marginal_relevance_search get_relevant_documents aget_relevant_documents query_points".split()
+    [
+        "similarity_search",
+        "asimilarity_search",
+        "similarity_search_with_score",
+        "asimilarity_search_with_score",
+        "similarity_search_by_vector",
+        "similarity_search_with_relevance_scores",
+        "max_marginal_relevance_search",
+        "amax_marginal_relevance_search",
+        "get_relevant_documents",
+        "aget_relevant_documents",
+        "query_points",
+    ]
 )
 """Methods that only retrievers and vector stores have."""
 
 RETRIEVER_METHODS = frozenset(
-    "search asearch query aquery invoke ainvoke retrieve aretrieve get_memories recall hybrid_search near_text".split()
+    [
+        "search",
+        "asearch",
+        "query",
+        "aquery",
+        "invoke",
+        "ainvoke",
+        "retrieve",
+        "aretrieve",
+        "get_memories",
+        "recall",
+        "hybrid_search",
+        "near_text",
+    ]
 )
 RETRIEVER_WORDS = frozenset(
-    "retriever memory memories mem0 vectorstore vector store index collection qdrant chroma pinecone weaviate faiss"
-    " milvus searcher rag kb knowledge tavily reranker elastic".split()
+    [
+        "retriever",
+        "memory",
+        "memories",
+        "mem0",
+        "vectorstore",
+        "vector",
+        "store",
+        "index",
+        "collection",
+        "qdrant",
+        "chroma",
+        "pinecone",
+        "weaviate",
+        "faiss",
+        "milvus",
+        "searcher",
+        "rag",
+        "kb",
+        "knowledge",
+        "tavily",
+        "reranker",
+        "elastic",
+    ]
 )
 """A search method counts when the name or class of its object has one of these words."""
 

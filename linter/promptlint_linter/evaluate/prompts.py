@@ -73,12 +73,13 @@ def collect(machine: Machine, module: Module, records: Records) -> Found:
         if keys and not any(keys <= other for other in told) and _concerns(module, found.site, parts):
             prompts += _prompts(parts, found.site, found.function)
             told.append(keys)
-    composed = [([(Part.SYSTEM, "", found.text.fragments)], found) for found in records.composed.values()]
-    for parts, found in sorted(composed, key=lambda pair: _richness(pair[0])):
+    texts: list[tuple[list[Parted], Composed]]
+    texts = [([(Part.SYSTEM, "", text.text.fragments)], text) for text in records.composed.values()]
+    for parts, text in sorted(texts, key=lambda pair: _richness(pair[0])):
         keys = _keys(parts)
-        is_new = keys and not any(keys <= other for other in told) and _concerns(module, found.site, parts)
-        if is_new and _is_prompt(found, module, records):
-            prompts += _prompts(parts, found.site, found.function)
+        is_new = keys and not any(keys <= other for other in told) and _concerns(module, text.site, parts)
+        if is_new and _is_prompt(text, module, records):
+            prompts += _prompts(parts, text.site, text.function)
             told.append(keys)
     reached = {segment.place for prompt in prompts for segment in prompt.segments if segment.place is not None}
     kept = (c for c in calls if c.kind != "retrieval" or c.place in reached or (prompts and _is_source(c)))
@@ -87,7 +88,7 @@ def collect(machine: Machine, module: Module, records: Records) -> Found:
 
 def _is_source(call: Call) -> bool:
     """A retriever made in a module that also makes prompts; what a single search gives is followed instead."""
-    return call.callee not in ("search",) and not call.callee.startswith(("similarity", "asimilarity", "max_marginal"))
+    return call.callee != "search" and not call.callee.startswith(("similarity", "asimilarity", "max_marginal"))
 
 
 def _concerns(module: Module, site: Site, parts: list[Parted]) -> bool:
@@ -322,12 +323,11 @@ def _later(piece: Piece, read: Place) -> Iterator[Step]:
     last = max((number for number, step in enumerate(steps) if step.note == ENTERS), default=-1)
     told = {(read.path, read.line)}
     for number, step in enumerate(steps):
-        if step.note == ENTERS and number != last:
-            step = replace(step, note="put into a text here")
         where = (step.place.path, step.place.line)
-        if where not in told or number == last:
-            told.add(where)
-            yield step
+        if where in told and number != last:
+            continue
+        told.add(where)
+        yield replace(step, note="put into a text here") if step.note == ENTERS and number != last else step
 
 
 def _merged(segments: list[Segment]) -> Iterator[Segment]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from promptlint_core.cadence import Cadence
 from promptlint_linter.evaluate.branches import either
 from promptlint_linter.evaluate.values import UNKNOWN, Site, Value
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from promptlint_linter.evaluate.machine import Machine
     from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Module
 

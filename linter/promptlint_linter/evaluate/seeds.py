@@ -1,4 +1,4 @@
-"""Which definitions are worth evaluating for themselves: those that call a model, make messages or put prompt text together.
+"""Which definitions are worth evaluating: those that call a model, make messages or put prompt text together.
 
 Judged on the standard parser's tree, which is there already; libcst then parses these alone, and what they ask for.
 """
@@ -10,16 +10,31 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from promptlint_linter.calls import frameworks, messages, retrieval, vendors
+from promptlint_linter.calls import engines, frameworks, messages, retrieval, vendors
 from promptlint_linter.evaluate.likeness import is_prompt_name, is_prompt_text
 
-_FILLING = frozenset("format format_map join replace substitute safe_substitute render format_messages partial".split())
+_FILLING = frozenset(
+    ["format", "format_map", "join", "replace", "substitute", "safe_substitute", "render", "format_messages", "partial"]
+)
 _PROMPT_ARGUMENTS = frozenset(
-    "messages prompt prompts input instructions system contents model modelId system_prompt chat_history".split()
+    [
+        "messages",
+        "prompt",
+        "prompts",
+        "input",
+        "instructions",
+        "system",
+        "contents",
+        "model",
+        "modelId",
+        "system_prompt",
+        "chat_history",
+    ]
 )
 
 
-_TEXT_ARGUMENTS = frozenset(name for shape in frameworks.AGENTS.values() for name in (*shape.system, *shape.messages)) | {
+_AGENT_TEXTS = (name for shape in frameworks.AGENTS.values() for name in (*shape.system, *shape.messages))
+_TEXT_ARGUMENTS = frozenset(_AGENT_TEXTS) | {
     "content", "template", "messages", "partial_variables", "text", "parts", "template_str",
 }  # fmt: skip
 
@@ -126,7 +141,9 @@ def _may_change(node: ast.Call) -> bool:
 
 def _is_changing_message(node: ast.Dict) -> bool:
     """A `{"role": …, "content": …}` whose content is more than a constant."""
-    pairs = {key.value: value for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)}
+    pairs = {
+        key.value: value for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)
+    }
     if "role" not in pairs:
         return False
     return not isinstance(pairs.get("content", pairs.get("parts")), ast.Constant)
@@ -136,7 +153,9 @@ def _is_changing_message(node: ast.Dict) -> bool:
 def _bounded() -> frozenset[str]:
     """Classes of models and retrievers: their numbers are judged, whatever their texts."""
     own = (name for name in vendors.FUNCTIONS if name.rsplit(".", 1)[-1][:1].isupper())
-    return frozenset(name.rsplit(".", 1)[-1] for name in (*frameworks.MODELS, *retrieval.CLASSES, *own))
+    return frozenset(
+        name.rsplit(".", 1)[-1] for name in (*frameworks.MODELS, *engines.ENGINES, *retrieval.CLASSES, *own)
+    )
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import libcst as cst
 
@@ -26,10 +27,6 @@ from promptlint_linter.evaluate.values import (
 
 Statement = cst.BaseStatement | cst.BaseSmallStatement
 _DEEPEST_SECOND_PASS = 2
-
-
-class Ended(Exception):
-    """The way ends here: return, raise, break or continue."""
 
 
 def run_body(frame: Frame, body: Sequence[Statement]) -> bool:
@@ -112,17 +109,15 @@ def _if(frame: Frame, node: cst.If) -> bool:
     return bool(ways)
 
 
-def _loop(frame: Frame, body: cst.BaseSuite, bind: Callable[[], None]) -> None:
+def _loop(frame: Frame, body: cst.BaseSuite, bind: Callable[[], object]) -> None:
     before = frame.branch()
     frame.loops += 1
     passes = 2 if frame.loops <= _DEEPEST_SECOND_PASS else 1
     for _ in range(passes):
         bind()
-        start = frame.branch()
         run_suite(frame, body)
         for name, value in list(frame.names.items()):
             frame.names[name] = after_loop(before.get(name), value) if name in before else value
-        del start
     frame.loops -= 1
 
 
@@ -130,11 +125,7 @@ def _for(frame: Frame, node: cst.For) -> None:
     items = frame.value(node.iter)
 
     def bind() -> None:
-        element = lists.element(frame, items)
-        if isinstance(node.target, cst.Tuple):
-            changes.assign(frame, node.target, element)
-        else:
-            changes.assign(frame, node.target, element)
+        changes.assign(frame, node.target, lists.element(frame, items))
 
     _loop(frame, node.body, bind)
     if node.orelse is not None:
@@ -142,7 +133,7 @@ def _for(frame: Frame, node: cst.For) -> None:
 
 
 def _while(frame: Frame, node: cst.While) -> None:
-    _loop(frame, node.body, lambda: frame.lazy(node.test) and None)
+    _loop(frame, node.body, lambda: frame.lazy(node.test))
     if node.orelse is not None:
         run_suite(frame, node.orelse.body)
 
@@ -223,7 +214,7 @@ def grown_elsewhere(listing: Listing, name: str) -> Listing:
     return Listing((*listing.items, Repeat(history)), listing.kind, listing.order)
 
 
-_RULES: dict[type, Callable[[Frame, object], object]] = {
+_RULES: dict[type, Callable[[Frame, Any], bool | None]] = {
     cst.Assign: _assign,
     cst.AnnAssign: _annotated,
     cst.AugAssign: _augmented,
@@ -244,4 +235,4 @@ _RULES: dict[type, Callable[[Frame, object], object]] = {
     cst.Import: _import,
     cst.ImportFrom: _import_from,
     cst.Del: _delete,
-}  # type: ignore[assignment]
+}

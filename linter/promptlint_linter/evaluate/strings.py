@@ -40,23 +40,45 @@ DOLLAR = re.compile(r"\$\$|\$(?P<name>[A-Za-z_]\w*)|\$\{(?P<braced>[A-Za-z_]\w*)
 JINJA = re.compile(r"\{\{-?\s*(?P<expr>.*?)\s*-?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 
 SAME_TEXT = frozenset(
-    "strip lstrip rstrip lower upper title capitalize swapcase casefold expandtabs encode decode removeprefix"
-    " removesuffix center ljust rjust zfill translate".split()
+    [
+        "strip",
+        "lstrip",
+        "rstrip",
+        "lower",
+        "upper",
+        "title",
+        "capitalize",
+        "swapcase",
+        "casefold",
+        "expandtabs",
+        "encode",
+        "decode",
+        "removeprefix",
+        "removesuffix",
+        "center",
+        "ljust",
+        "rjust",
+        "zfill",
+        "translate",
+    ]
 )
 """Methods after which a text changes as often as before."""
 TEXT_FUNCTIONS = frozenset(
     {
         "textwrap.dedent", "textwrap.indent", "textwrap.fill", "textwrap.shorten", "inspect.cleandoc", "str", "repr",
-        "html.escape", "html.unescape", "markupsafe.escape", "inspect.cleandoc",
+        "html.escape", "html.unescape", "markupsafe.escape",
     }
 )  # fmt: skip
 
 
 def plain_string(node: cst.SimpleString, frame: Frame) -> Value:
-    text = node.evaluated_value
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "replace")
-    return literal(text, frame.site(node))
+    return literal(text_value(node), frame.site(node))
+
+
+def text_value(node: cst.SimpleString) -> str:
+    """The text of a string literal; bytes are taken for UTF-8."""
+    value = node.evaluated_value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def adjacent(node: cst.ConcatenatedString, frame: Frame) -> Value:
@@ -106,7 +128,7 @@ def spelled(node: cst.BaseExpression) -> str:
         index = node.slice[0].slice
         if isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString):
             base = spelled(node.value)
-            key = str(index.value.evaluated_value)
+            key = text_value(index.value)
             return f"{base}.{key}" if base else key
     if isinstance(node, cst.Call):
         inner = node.func
@@ -117,7 +139,7 @@ def spelled(node: cst.BaseExpression) -> str:
         if isinstance(inner, cst.Attribute) and inner.attr.value == "get" and node.args:
             key_node = node.args[0].value
             if isinstance(key_node, cst.SimpleString):
-                return f"{spelled(inner.value)}.{key_node.evaluated_value}"
+                return f"{spelled(inner.value)}.{text_value(key_node)}"
     return ""
 
 
@@ -156,8 +178,8 @@ def joined(machine: Machine, separator: Text, items: Value, site: Site) -> Text:
     if isinstance(items, Either):
         runs = [joined(machine, separator, option, site).fragments for option in items.options]
         chosen = runs[0]
-        for run in runs[1:]:
-            chosen = fragments.choose(chosen, run)
+        for other in runs[1:]:
+            chosen = fragments.choose(chosen, other)
         return Text(chosen)
     if not isinstance(items, Listing):
         return Text(fragments.change(text_of(machine, items, site), lambda piece: replace(piece, repeated=True)))

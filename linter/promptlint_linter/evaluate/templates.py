@@ -32,10 +32,29 @@ from promptlint_linter.evaluate.values import (
     Value,
 )
 
-_JINJA = frozenset({"jinja2.Template", "jinja2.Environment().from_string", "jinja2.sandbox.SandboxedEnvironment().from_string"})
+_JINJA = frozenset(
+    {"jinja2.Template", "jinja2.Environment().from_string", "jinja2.sandbox.SandboxedEnvironment().from_string"}
+)
 _FILLING = frozenset(
-    "format invoke ainvoke render render_async substitute safe_substitute format_messages aformat_messages format_prompt"
-    " aformat_prompt aformat stream astream batch run arun".split()
+    [
+        "format",
+        "invoke",
+        "ainvoke",
+        "render",
+        "render_async",
+        "substitute",
+        "safe_substitute",
+        "format_messages",
+        "aformat_messages",
+        "format_prompt",
+        "aformat_prompt",
+        "aformat",
+        "stream",
+        "astream",
+        "batch",
+        "run",
+        "arun",
+    ]
 )
 _JINJA_NAME = re.compile(r"^\s*(?P<name>[A-Za-z_]\w*(?:\.\w+)*)(?P<called>\(\s*\))?")
 
@@ -82,7 +101,9 @@ def _as_messages(frame: Frame, body: Value, site: Site) -> Value:
             if role in ("placeholder", "messages_placeholder"):
                 messages.append(Repeat(_history(site, frame.machine.literal_text(known.items[1]) or "")))
                 continue
-            messages.append(Message(normal_role(role) if role in ROLES else "user", known.items[1], site, is_template=True))
+            messages.append(
+                Message(normal_role(role) if role in ROLES else "user", known.items[1], site, is_template=True)
+            )
         elif isinstance(known, Text):
             messages.append(Message("user", known, site, is_template=True))
         else:

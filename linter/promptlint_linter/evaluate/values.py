@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.clock import Precision
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Module
     from promptlint_linter.evaluate.scopes import Frame
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import libcst as cst
 
 from promptlint_core.prompt import Place
 from promptlint_linter.evaluate import classes, functions, imports
-from promptlint_linter.evaluate.functions import TooFar
+from promptlint_linter.evaluate.functions import TooFarError
 from promptlint_linter.evaluate.machine import Machine
 from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Module
 from promptlint_linter.evaluate.prompts import collect
@@ -17,12 +18,12 @@ from promptlint_linter.gate import may_hold_prompt
 from promptlint_linter.project import Project
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
 
-_GIVEN_UP = (TooFar, RecursionError, cst.ParserSyntaxError)
+_GIVEN_UP = (TooFarError, RecursionError, cst.ParserSyntaxError)
 _MOST_NESTED = 200
 
 
 def read(source: SourceFile, project: Project) -> SourceUnit:
-    """Evaluate every definition that may hold a prompt. A file that cannot be parsed gives a problem, never an error."""
+    """Evaluate every definition that may hold a prompt; a file that cannot be parsed gives a problem, not an error."""
     if not may_hold_prompt(source.text):
         return SourceUnit(source.path)
     try:
@@ -43,32 +44,28 @@ def _evaluate(machine: Machine, module: Module) -> None:
     with machine.within(module):
         for definition, names in module.statements:
             if definition.lines.is_seeded:
-                machine.start()
-                _guarded(machine, lambda d=definition, n=names: _run_statement(machine, module, d, n))
-        functions_here = list(_functions(module))
-        seeded = [function for function in functions_here if function.lines.is_seeded]
+                _guarded(machine, partial(_run_statement, machine, module, definition, names))
+        here = list(_functions(module))
+        seeded = [function for function in here if function.lines.is_seeded]
         for function in seeded:
-            machine.start()
-            _guarded(machine, lambda f=function: _run_function(machine, f))
-        for function in _callers(machine, functions_here, seeded):
-            machine.start()
-            _guarded(machine, lambda f=function: _run_function(machine, f))
+            _guarded(machine, partial(_run_function, machine, function))
+        for function in _callers(machine, here, seeded):
+            _guarded(machine, partial(_run_function, machine, function))
         for owner in _classes(module):
             for name, places in owner.attributes.items():
                 if any(place.lines.is_seeded for place in places):
-                    machine.start()
-                    _guarded(machine, lambda o=owner, n=name: classes.class_body(machine, o, n))
+                    _guarded(machine, partial(classes.class_body, machine, owner, name))
         _run_nested(machine)
 
 
 def _guarded(machine: Machine, run: Callable[[], object]) -> None:
     """One definition that cannot be followed to its end does not keep the others from being read."""
+    machine.start()
     try:
         run()
     except _GIVEN_UP:
-        machine.running.clear()
+        pass
     except Exception as error:
-        machine.running.clear()
         machine.failures.append(error)
 
 
@@ -115,7 +112,6 @@ def _run_nested(machine: Machine) -> None:
             continue
         seen.add(node)
         done += 1
-        machine.start()
         function = Function(outer.source, node, closure=outer)
-        _guarded(machine, lambda f=function: functions.summary(machine, f))
+        _guarded(machine, partial(functions.summary, machine, function))
     machine.nested.clear()
