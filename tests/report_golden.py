@@ -22,13 +22,14 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from report_traffic import Record, at, record, write, write_prices
+
 from promptlint_core.histogram import histogram_of, packed
 from promptlint_core.sketch import sketch
 from promptlint_proxy.records.keys import load_key
 from promptlint_report.make import Asked
 from promptlint_report.material import Options
 from promptlint_report.period import find_period, zone
-from report_traffic import Record, at, record, write, write_prices
 
 NOW = datetime(2026, 12, 1, 8, tzinfo=UTC)
 """After the week, so that nothing is projected."""

@@ -53,8 +53,8 @@ DEFINITIONS: dict[str, str] = {
     "wire_path": "The place in the request where prompts of the group first differed: the one with most missed tokens.",
     "source_line": "The line whose template is in the group's prompts and for which the linter finds the same rule; "
     "found by the share of the template's word shingles in the group's keyed sketch.",
-    "rule": "The rule that names the fault; `promptlint rule ID` prints its page. (unnamed): the proxy saw the miss and "
-    "could not name its cause.",
+    "rule": "The rule that names the fault; `promptlint rule ID` prints its page. (unnamed): the proxy saw the miss "
+    "and could not name its cause.",
     "prompt_group": "Keyed hash of the stable head: requests that come from the same template.",
     # outputs
     "unbounded_requests": "Requests, failed ones left out, that sent no bound on output tokens.",

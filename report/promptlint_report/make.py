@@ -26,11 +26,11 @@ from promptlint_report.figures import (
     spend,
 )
 from promptlint_report.genai_source import GenaiPrices
-from promptlint_report.material import LAST, THIS, Material, Options, Row, sums_of
+from promptlint_report.material import LAST, THIS, Material, Options, Row, requests, sums_of
 from promptlint_report.period import Period
 from promptlint_report.price_file import own_prices, read_price_file
 from promptlint_report.prices import PriceBook, PriceSource
-from promptlint_report.records import Records, open_records
+from promptlint_report.records import Records, has_damaged_pages, open_records
 from promptlint_report.requests import PRICE_KEYS, cells, in_period, priced, usd
 
 
@@ -61,27 +61,25 @@ def make_report(asked: Asked) -> Report:
 
     Raises PromptlintError when there is no store, a price file is wrong or the engine does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="promptlint-report-") as scratch:
-        engine = connect(asked.engine, Path(scratch), asked.spark_master)
-        try:
-            return _on(engine, asked)
-        finally:
-            engine.close()
-
-
-def _on(engine: Engine, asked: Asked) -> Report:
-    book = price_book(asked.price_files)
-    records = open_records(asked.store, asked.period, engine)
     try:
-        return report_of(records, engine, asked, book)
+        return _attempt(asked, check_pages=False)
     except PromptlintError:
         raise
     except Exception:
         # An engine fails as a whole on one file that is damaged behind a good footer: find it, go on without it.
-        again = open_records(asked.store, asked.period, engine, check_pages=True)
-        if len(again.left_out) == len(records.left_out):
+        if not has_damaged_pages(asked.store, asked.period):
             raise
-        return report_of(again, engine, asked, book)
+        return _attempt(asked, check_pages=True)
+
+
+def _attempt(asked: Asked, check_pages: bool) -> Report:
+    with tempfile.TemporaryDirectory(prefix="promptlint-report-") as scratch:
+        engine = connect(asked.engine, Path(scratch), asked.spark_master)
+        try:
+            records = open_records(asked.store, asked.period, engine, check_pages)
+            return report_of(records, engine, asked, price_book(asked.price_files))
+        finally:
+            engine.close()
 
 
 def materials(engine: Engine, asked: Asked) -> Material | None:
@@ -165,7 +163,7 @@ def _empty(asked: Asked, engine: Engine, left_out: tuple[LeftOut, ...], totals: 
 def _summary(material: Material) -> str:
     this = material.this
     spent, missed_usd = usd(this["cost"]), usd(this["cost_missed"])
-    text = f"{this['requests']:,} requests"
+    text = requests(this["requests"])
     text += f" cost ${spent:,.2f}" if spent is not None else " whose cost is not known"
     before = usd(material.last["cost"]) if material.last else None
     if spent is not None and before:

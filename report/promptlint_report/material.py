@@ -114,3 +114,21 @@ def ratio(part: float | None, whole: float | None) -> float | None:
     (0.25, None, None)
     """
     return part / whole if part is not None and whole else None
+
+
+def known(total: int, rows: int) -> int | None:
+    """A sum over the rows that tell; None where none does.
+
+    >>> known(5, 1), known(0, 3), known(0, 0)
+    (5, 0, None)
+    """
+    return total if rows else None
+
+
+def requests(count: int) -> str:
+    """A number of requests in words.
+
+    >>> requests(1), requests(2000)
+    ('1 request', '2,000 requests')
+    """
+    return f"{count:,} request{'' if count == 1 else 's'}"

@@ -7,7 +7,6 @@ from datetime import UTC, date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from promptlint_core.errors import PromptlintError
 from promptlint_proxy.records.arrow import arrow_schema
 from promptlint_proxy.records.read import StoreView, view
 from promptlint_report.document import LeftOut
@@ -55,6 +54,14 @@ def open_records(store: Path, period: Period, engine: Engine, check_pages: bool 
         left_out.append(LeftOut("exchanges", copies, "seen by two sidecars or twice in the store: counted once"))
     left_out += [LeftOut("live stores", 1, note) for note in seen.notes]
     return Records(exchanges, tables["findings"], tables["groups"], tuple(left_out), ())
+
+
+def has_damaged_pages(store: Path, period: Period) -> bool:
+    """Whether some file of the period has a good footer and cannot be read all the same."""
+    sealed = view(store).sealed
+    paths = [path for name in TABLES for path in sealed[name] if name == "groups" or _in_period(path, period)]
+    good, _ = _readable(paths, check_pages=False)
+    return bool(_readable(good, check_pages=True)[1])
 
 
 def _in_period(path: Path, period: Period) -> bool:
@@ -141,7 +148,3 @@ def _each_once(exchanges: ir.Table, engine: Engine) -> tuple[ir.Table, int]:
     kept = ranked.filter(ranked["_rank"] == 0).drop("_hash", "_rank")
     copies = engine.run(ranked.aggregate(n=(ranked["_rank"] > 0).sum()))[0]["n"]
     return marked.anti_join(twice, "_hash").drop("_hash").union(kept), int(copies or 0)
-
-
-def no_records(store: Path) -> PromptlintError:
-    return PromptlintError(f"{store} holds no records: run `promptlint proxy` with --store {store} first")

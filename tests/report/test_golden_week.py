@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from report_golden import asked
 
 from promptlint_report.document import Cell, Report
 from promptlint_report.make import make_report
-from report_golden import asked
 
 # name: (this week, last week); money in USD, latencies within half a bucket
 FIGURES: dict[str, tuple[Cell, Cell]] = {
@@ -86,7 +84,7 @@ LATENCIES = {name for name in FIGURES if name.startswith(("ttft_p", "itl_p"))}
 TABLES: dict[str, dict[tuple[str, ...], dict[str, Cell]]] = {
     "spend_by_model": {
         ("test-model",): {"spend": 0.1196, "spend_last_week": 0.0355, "requests": 6, "missed_usd": 0.043},
-        ("mystery",): {"spend": None, "requests": 1, "prompt_tokens": 500, "hit_rate": None},
+        ("mystery",): {"spend": None, "prompt_tokens": 500, "output_tokens": None, "hit_rate": None},
     },
     "spend_by_team": {
         ("sales",): {"spend": 0.0835, "requests": 3, "output_tokens": 500},

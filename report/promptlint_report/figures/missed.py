@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from promptlint_report.document import Advice, Basis, Column, Figure, Section, Strip, StripSegment, Table, Unit
-from promptlint_report.material import LAST, THIS, Material, Row
+from promptlint_report.material import LAST, THIS, Material, Row, known, requests
 from promptlint_report.requests import usd
 
 UNNAMED = "(unnamed)"
@@ -61,7 +61,7 @@ def build(material: Material, found: list[Fault], advice: Mapping[tuple[str, str
         Figure(
             "missed_tokens",
             "Missed tokens",
-            this["missed"],
+            known(this["missed"], this["billed_requests"] - this["best_unknown_rows"]),
             Unit.TOKENS,
             Basis.ESTIMATED,
             last["missed"] if last else None,
@@ -111,7 +111,7 @@ def _source(advice: Mapping[tuple[str, str], Advice], fault: Fault) -> str | Non
 
 def _unknown_note(row: Row) -> str:
     unknown = row["best_unknown_rows"]
-    return f"not known for {unknown:,} requests" if unknown else ""
+    return f"not known for {requests(unknown)}" if unknown else ""
 
 
 def _with_paths(material: Material, found: list[Fault]) -> list[Fault]:

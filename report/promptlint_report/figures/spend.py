@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from promptlint_report.document import Basis, Chart, Column, Figure, Section, Series, Table, Unit
-from promptlint_report.material import LAST, THIS, Material, Row, ratio
+from promptlint_report.material import LAST, THIS, Material, Row, known, ratio, requests
 from promptlint_report.period import elapsed_share
 from promptlint_report.requests import usd
 
@@ -73,7 +73,7 @@ def _figures(material: Material) -> tuple[Figure, ...]:
         Figure(
             "prompt_tokens",
             "Prompt tokens",
-            this["prompt"],
+            known(this["prompt"], this["prompt_rows"]),
             Unit.TOKENS,
             material.prompt_basis(),
             last["prompt"] if last else None,
@@ -81,7 +81,7 @@ def _figures(material: Material) -> tuple[Figure, ...]:
         Figure(
             "output_tokens",
             "Output tokens",
-            this["output"],
+            known(this["output"], this["output_rows"]),
             Unit.TOKENS,
             material.output_basis(),
             last["output"] if last else None,
@@ -92,11 +92,11 @@ def _figures(material: Material) -> tuple[Figure, ...]:
 def _spend_note(row: Row) -> str:
     notes = []
     if row["unpriced_requests"]:
-        notes.append(f"{row['unpriced_requests']:,} requests have no known price and are not in it")
+        notes.append(f"without {requests(row['unpriced_requests'])} that have no known price")
     if row["hit_unknown_rows"]:
-        notes.append(f"{row['hit_unknown_rows']:,} requests without a known hit are priced as wholly computed")
+        notes.append(f"{requests(row['hit_unknown_rows'])} without a known hit priced as wholly computed")
     if row["output_unknown_rows"]:
-        notes.append(f"the output of {row['output_unknown_rows']:,} requests is unknown and not in it")
+        notes.append(f"without the output of {requests(row['output_unknown_rows'])} that do not tell it")
     return "; ".join(notes)
 
 
@@ -134,16 +134,16 @@ def _line(name: str, row: Row, before: Row | None, material: Material) -> tuple[
         usd(row["cost"]),
         usd(before["cost"]) if before else None,
         row["requests"],
-        row["prompt"],
-        row["output"],
+        known(row["prompt"], row["prompt_rows"]),
+        known(row["output"], row["output_rows"]),
         ratio(row["read"], row["prompt"]) if row["hit_unknown_rows"] < row["billed_requests"] else None,
         usd(row["cost_missed"]),
     )
 
 
 def _spent(rows: list[Row]) -> str:
-    known = [usd(row["cost"]) or 0.0 for row in rows if row["cost"] is not None]
-    return f"${sum(known):,.2f}" if known else "unknown spend"
+    costs = [usd(row["cost"]) or 0.0 for row in rows if row["cost"] is not None]
+    return f"${sum(costs):,.2f}" if costs else "unknown spend"
 
 
 def _pareto(material: Material) -> Table:
@@ -175,8 +175,8 @@ def _by_day(material: Material) -> Chart:
     this = tuple(costs.get(first + day) for day in range(7))
     last = tuple(costs.get(first - 7 + day) for day in range(7))
     labels = tuple(f"{material.period.date_of(first + day):%a %d}" for day in range(7))
-    known = [(value, label) for value, label in zip(this, labels, strict=True) if value is not None]
-    most = max(known, default=None)
+    days = [(value, label) for value, label in zip(this, labels, strict=True) if value is not None]
+    most = max(days, default=None)
     summary = f"The dearest day was {most[1]} with ${most[0]:,.2f}." if most else "No day has a known spend."
     return Chart(
         "spend_by_day",
@@ -194,7 +194,13 @@ def _unpriced(material: Material) -> Table | None:
     lines = material.run(
         cells.filter((cells.week == THIS) & cells.r_input.isnull() & (cells.billed_requests > 0))
         .group_by("provider", "model", "service_tier")
-        .aggregate(requests=cells.billed_requests.sum(), prompt=cells.prompt.sum(), output=cells.output.sum())
+        .aggregate(
+            requests=cells.billed_requests.sum(),
+            prompt=cells.prompt.sum(),
+            prompt_rows=cells.prompt_rows.sum(),
+            output=cells.output.sum(),
+            output_rows=cells.output_rows.sum(),
+        )
     )
     if not lines:
         return None
@@ -208,7 +214,14 @@ def _unpriced(material: Material) -> Table | None:
         Column("output_tokens", "Output tokens", Unit.TOKENS, material.output_basis()),
     )
     rows = tuple(
-        (row["provider"], row["model"] or "(none)", row["service_tier"], row["requests"], row["prompt"], row["output"])
+        (
+            row["provider"],
+            row["model"] or "(none)",
+            row["service_tier"],
+            row["requests"],
+            known(row["prompt"], row["prompt_rows"]),
+            known(row["output"], row["output_rows"]),
+        )
         for row in lines
     )
     note = "no price is known: in no figure in money; name one in a file with --prices"

@@ -11,7 +11,7 @@ from promptlint_report.document import Chart, Strip, Unit
 from promptlint_report.render.numbers import told
 
 WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 70, 12, 12, 30
+LEFT, RIGHT, TOP, BOTTOM = 70, 34, 12, 30
 DASHES = ("", "6 4", "2 3")
 """Series differ by their dashes too, for those who do not see colours."""
 
