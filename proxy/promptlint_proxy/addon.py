@@ -17,7 +17,7 @@ from promptlint_proxy.records.keys import keyed_hash
 from promptlint_proxy.routes import Routes, Upstream
 
 if TYPE_CHECKING:
-    from mitmproxy import http
+    from mitmproxy import http, tcp
 
     from promptlint_proxy.settings import ProxySettings
     from promptlint_proxy.worker import Worker
@@ -102,6 +102,15 @@ class PromptlintAddon:
             self._failed("error", error)
             message = ""
         self._finish(flow, error_page.error_kind(message, answered=flow.response is not None))
+
+    def websocket_message(self, flow: http.HTTPFlow) -> None:
+        """mitmproxy keeps every message of a connection that may stay open for days; they go on all the same."""
+        if flow.websocket is not None:
+            flow.websocket.messages.clear()
+
+    def tcp_message(self, flow: tcp.TCPFlow) -> None:
+        """As for messages of a WebSocket."""
+        flow.messages.clear()
 
     def _route(self, flow: http.HTTPFlow) -> None:
         request = flow.request

@@ -91,8 +91,14 @@ class AnalystProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout) if self._process is not None else ():
+            # Closing flushes, and there may be nobody left to read.
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
 
     def _close_pulses(self) -> None:
         if self._pulses is not None:
@@ -111,6 +117,7 @@ class AnalystProcess:
             raise BrokenPipeError
         self._died_at_s = now_s
         self.restarts += 1
+        self._close_pipes()
         logger.error("the analysis process ended; starting it again")
         self.start()
 
@@ -131,6 +138,9 @@ def main() -> int:
         address = analyst.start()
     except PromptlintError as error:
         _say(str(error))
+        return 2
+    except ImportError as error:
+        _say(f"a part is not installed ({error.name}): pip install 'promptlint-prefix[all]'")
         return 2
     except EOFError:
         return 0

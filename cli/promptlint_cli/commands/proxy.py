@@ -97,7 +97,7 @@ def settings_of(base: ProxySettings, options: Mapping[str, Any]) -> ProxySetting
     """Options that were given win over the file."""
     from promptlint_proxy.settings import parse_bytes
 
-    given = {name: value for name, value in options.items() if value not in (None, (), False)}
+    given = {name: value for name, value in options.items() if value is not None and value is not False and value != ()}
     if options.get("record_text") is False:
         given["record_text"] = False
     actions = replace(

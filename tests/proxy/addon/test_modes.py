@@ -25,6 +25,8 @@ from proxy_harness import body_of, post, proxy
 
 import promptlint_proxy
 from promptlint_core.errors import PromptlintError
+from promptlint_proxy import capture
+from promptlint_proxy.analyst_process import AnalystProcess
 from promptlint_proxy.master import KNOWN_HOSTS, Sidecar, check
 from promptlint_proxy.records.read import view
 from promptlint_proxy.settings import ProxySettings
@@ -197,3 +199,16 @@ def ask(port: int) -> bytes:
         except OSError:
             time.sleep(0.1)
     raise AssertionError("mitmdump did not listen")
+
+
+def test_an_analysis_that_dies_is_started_again(tmp_path: Path) -> None:
+    process = AnalystProcess(ProxySettings(store=tmp_path / "store", metrics_listen="off"))
+    process.start()
+    assert process._process is not None
+    process._process.kill()
+    process._process.wait()
+    started = capture.Started("1", 1_790_000_000.0, "POST", "127.0.0.1:8000", CHAT, (), REQUEST)
+    process.send([started, capture.Finished("1", 200, (), [])])
+    process.close()
+    assert process.restarts == 1
+    assert view(tmp_path / "store").table("exchanges")["exchange_id"].to_pylist() == ["1"]
