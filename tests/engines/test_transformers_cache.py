@@ -289,3 +289,27 @@ def test_whisper_always_keeps_its_full_encoder() -> None:
 
     assert geometry.encoder_tokens == 50
     assert real_bytes(output.past_key_values) == kv_bytes(geometry, TOKENS)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("bits", [2, 4])
+def test_a_quantised_cache_has_an_fp16_scale_and_zero_per_group(bits: int) -> None:
+    """After a prompt all of it is quantised; the full-precision tail grows with what is generated."""
+    pytest.importorskip("optimum.quanto")
+    fields = {**TINY, "hidden_size": 256, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64}
+    fields["max_position_embeddings"] = 1024
+    config = transformers.AutoConfig.for_model("llama", **fields)
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float16, attn_implementation="eager")
+    cache = transformers.QuantizedCache("quanto", config, nbits=bits, q_group_size=64, residual_length=128)
+    with torch.no_grad():
+        model.eval()(input_ids=torch.randint(3, 96, (1, 384)), past_key_values=cache, use_cache=True)
+    stored = [
+        part
+        for layer in cache.layers
+        for quantised in (layer._quantized_keys, layer._quantized_values)
+        for part in (quantised._data._data, quantised._scale, quantised._shift)
+    ]
+    geometry = geometry_from_config({**fields, "model_type": "llama", "dtype": "float16"})
+
+    real = sum(part.numel() * part.element_size() for part in stored)
+    assert real == kv_bytes(geometry, 384, kv_dtype=f"int{bits}-g64-r0")

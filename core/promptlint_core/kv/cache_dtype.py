@@ -1,7 +1,7 @@
 """Bytes that an element type of the KV cache really takes, scales and block padding included.
 
 Sources: vLLM 0.21 `kv_cache_interface` and TurboQuantConfig; llama.cpp block types; transformers `QuantizedCache`;
-KIVI. The scale-and-zero layout of the last two (one fp16 each a group) is inferred from their code, not stated.
+KIVI. One fp16 scale and one zero a group: seen in transformers with Quanto, inferred for HQQ and KIVI.
 """
 
 from __future__ import annotations
