@@ -91,6 +91,33 @@ def claude(
     return {**line, "request": request}
 
 
+def responses(t: float, items: list[dict[str, Any]], instructions: str, **body: Any) -> dict[str, Any]:
+    request = {"model": "gpt-5.4", "max_output_tokens": 300, "instructions": instructions, "input": items, **body}
+    return {"t": t, "path": "/v1/responses", "headers": {"host": OPENAI}, "request": request}
+
+
+def gemini(t: float, texts: list[str], system_text: str) -> dict[str, Any]:
+    """Turns of the user and the model in turn."""
+    contents = [{"role": "model" if n % 2 else "user", "parts": [{"text": text}]} for n, text in enumerate(texts)]
+    request = {
+        "systemInstruction": {"parts": [{"text": system_text}]},
+        "contents": contents,
+        "generationConfig": {"maxOutputTokens": 300},
+    }
+    path = "/v1beta/models/gemini-2.5-flash:generateContent"
+    return {"t": t, "path": path, "headers": {"host": "generativelanguage.googleapis.com"}, "request": request}
+
+
+def converse(t: float, system_blocks: list[dict[str, Any]], text: str) -> dict[str, Any]:
+    request = {
+        "system": system_blocks,
+        "messages": [{"role": "user", "content": [{"text": text}]}],
+        "inferenceConfig": {"maxTokens": 300},
+    }
+    path = "/model/anthropic.claude-sonnet-4-5-20250929-v1:0/converse"
+    return {"t": t, "path": path, "headers": {"host": "bedrock-runtime.us-east-1.amazonaws.com"}, "request": request}
+
+
 def block(text: str, marked: bool = False, ttl: str | None = None) -> dict[str, Any]:
     control = {"cache_control": {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}} if marked else {}
     return {"type": "text", "text": text, **control}

@@ -74,8 +74,8 @@ def leading(traffic: Traffic, *kinds: Kind) -> Iterator[Pair]:
     """Comparisons whose first difference is of one of these kinds and stands ahead of enough text that stayed."""
     for pair in traffic.of_kind(*kinds):
         first = pair.first
-        in_message = first is not None and first.part is Part.MESSAGES
-        least = MIN_BEHIND_IN_MESSAGE_TOKENS if in_message else MIN_BEHIND_TOKENS
+        own_message = first is not None and first.part is Part.MESSAGES and pair.relation is Relation.GROUP
+        least = MIN_BEHIND_IN_MESSAGE_TOKENS if own_message else MIN_BEHIND_TOKENS
         if pair.behind_tokens >= least and not changed_once(traffic, pair):
             yield pair
 

@@ -152,8 +152,10 @@ def _judge_lost_tail(
 
 def _judge_inserted(history: History, first: int) -> HistoryJudged:
     later = history.matches[first].later
-    left = [m.earlier for m in history.matches[first:] if m.earlier is not None]
-    if first > 0 and left and len(left) <= _EARLY and left[-1].index == history.earlier[-1].index:
+    rest = [m for m in history.matches[first:] if m.earlier is not None]
+    left = [m.earlier for m in rest if m.earlier is not None]
+    at_end = bool(rest) and rest[-1].later is not None and rest[-1].later.index == history.later[-1].index
+    if first > 0 and at_end and len(left) <= _EARLY and left[-1].index == history.earlier[-1].index:
         # The end of the earlier request stands at the end again: it follows the conversation and is never part of it.
         piece = _text_piece(left[0])
         return HistoryJudged(Kind.TAIL, "absent", (Difference(piece, None),), appended=history.appended, place=piece)

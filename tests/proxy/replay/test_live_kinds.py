@@ -16,7 +16,10 @@ from wire_cases import (
     chat,
     claude,
     claude_usage,
+    converse,
     entries,
+    gemini,
+    responses,
     result,
     rules,
     system,
@@ -261,7 +264,35 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
         ),
         {"KV308"},
     ),
+    "memories in an early message": (
+        [
+            chat(9.0 * n, [system(R), user(f"<memories>\n{m}\n</memories>"), user("Hello."), assistant(entries(1, 9)), user("And?"), *more], OPENAI)
+            for n, (m, more) in enumerate((("- likes boots", []), ("- likes boots\n- has a dog", [assistant("Yes."), user("Ok.")])))
+        ],
+        {"KV108"},
+    ),
+    "environment in the first message": (
+        [
+            chat(9.0 * n, [system(R), user(f"<env>\ngit status:\n{m}\n</env>\n{entries(1, 9)}\nFix it."), *more], OPENAI)
+            for n, (m, more) in enumerate(((" M a.py", []), (" M a.py\n M b.py", [assistant("Done."), user("Ok.")])))
+        ],
+        {"KV106"},
+    ),
+    "a note put in between": (replayed([user("A?"), assistant("B."), user("C?")], [user("A?"), system("Be kind."), assistant("B."), user("C?")]), {"KV302"}),
+    "ids made anew, responses": (
+        [
+            responses(t, [user("Find."), {"type": "function_call", "call_id": i, "name": "find", "arguments": "{}"}, {"type": "function_call_output", "call_id": i, "output": "shipped"}, *more], R)
+            for t, i, more in ((0, "call_aa11bb22cc33", []), (9, "call_99ff88ee77dd", [assistant("Shipped."), user("When?")]))
+        ],
+        {"KV207"},
+    ),
+    "window at Gemini": (
+        [gemini(9.0 * n, [x for k in range(n, n + 3) for x in (f"Question {k} {entries(k * 7)}", f"Answer {k} {entries(k * 7 + 3)}")] + [f"Question {n + 3} {entries((n + 3) * 7)}"], R) for n in range(3)],
+        {"KV301"},
+    ),
+    "tenant at Bedrock": ([converse(9.0 * n, [{"text": f"Tenant: {t}\n{R}"}, {"cachePoint": {"type": "default"}}], "Hello.") for n, t in enumerate(("Nordwind", "Bergblick"))], {"KV105"}),
     # cache controls
+    "cache point behind a time": ([converse(9.0 * n, [{"text": f"{R}\nTime 10:00:0{n}"}, {"cachePoint": {"type": "default"}}], "Hello.") for n in range(2)], {"KV401"}),
     "only the question is marked": (
         [claude(9.0 * n, R, [user([block(f"Question {n}?", marked=True)])], usage=claude_usage(3, 1500)) for n in range(2)],
         {"KV401"},
