@@ -9,12 +9,14 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; 
 ENGINES := .venv-engines
 ENGINES_READY := $(ENGINES)/.ready
 
-.PHONY: help demo test test-engines check docs build bench format clean
+.PHONY: help demo test test-engines test-browser test-spark check docs build bench format clean
 
 help:
 	@echo "make demo    the main job on real input: lint, proxy, report"
 	@echo "make test    the test suite"
 	@echo "make test-engines   the same figures against vLLM, llama.cpp and transformers on the CPU (Linux, 3 GB)"
+	@echo "make test-browser   the HTML report in a headless Chromium, with axe-core (needs chromium, chromedriver, npm)"
+	@echo "make test-spark     the report on Spark, local and on a cluster of two workers (needs Java 17)"
 	@echo "make check   format, lint, types, import contracts, generated docs, promptlint on itself"
 	@echo "make docs    write the generated pages"
 	@echo "make build   wheel and sdist, installed and smoke-tested in a clean environment"
@@ -51,6 +53,16 @@ $(ENGINES_READY): pyproject.toml
 
 test-engines: $(ENGINES_READY)
 	@$(ENGINES)/bin/python -m pytest -q -m engine tests/engines
+
+test-browser: $(READY)
+	@command -v chromedriver >/dev/null || { echo "install Chromium and chromedriver: apt-get install chromium chromium-driver"; exit 2; }
+	@test -f node_modules/axe-core/axe.min.js || npm install --silent --no-save --no-audit --no-fund axe-core@4
+	@$(BIN)/python -m pytest -q -m browser tests/report
+
+test-spark: $(READY)
+	@command -v java >/dev/null || { echo "Spark needs Java 17"; exit 2; }
+	@$(BIN)/python -c 'import pyspark' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[spark]'
+	@PROMPTLINT_TEST_SPARK=1 $(BIN)/python -m pytest -q -m spark tests/report
 
 check: $(READY)
 	@$(BIN)/ruff format --check .

@@ -19,6 +19,7 @@ from promptlint_linter.config import Config, load_config, override
 from promptlint_linter.fixes import FileFix, plan_fixes, write_fix
 from promptlint_linter.output import statistics
 from promptlint_linter.output.formats import renderer
+from promptlint_linter.reported import Reported
 from promptlint_rules.base import Severity
 
 MOST_FIX_PASSES = 5
@@ -43,6 +44,8 @@ class Wishes:
     exit_zero: bool
     watch: bool
     settings: dict[str, Any]
+    traffic: Path | None = None
+    """Store of the proxy that findings are priced with."""
 
     @property
     def from_stdin(self) -> bool:
@@ -82,11 +85,21 @@ def run_check(wishes: Wishes) -> int:
         if stdin is not None:
             return _fix_stdin(wishes, outcome)
         outcome = _fix_files(wishes, config, outcome)
+    if wishes.traffic:
+        outcome = replace(outcome, findings=_with_costs(outcome, wishes.traffic, config))
     render = statistics.render if wishes.statistics else renderer(config.output_format)
     text = render(outcome)
     if text or wishes.output_file:
         write(text, wishes.output_file)
     return exit_status.CLEAN if wishes.exit_zero or not outcome.findings else exit_status.FINDINGS
+
+
+def _with_costs(outcome: Outcome, store: Path, config: Config) -> tuple[Reported, ...]:
+    try:
+        from promptlint_report.join import price_findings
+    except ImportError as error:
+        raise PromptlintError(f"--traffic needs {error.name}: install promptlint-prefix[report]") from error
+    return price_findings(outcome.findings, store, config)
 
 
 def _lint(wishes: Wishes, config: Config, stdin: bytes | None) -> Outcome:

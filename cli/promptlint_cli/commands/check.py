@@ -33,6 +33,11 @@ FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 @click.option("--write-baseline", type=click.Path(path_type=Path), help="Write all findings to this file as known.")
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="Name of what `-` reads from standard input.")
 @click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
+@click.option(
+    "--traffic",
+    type=click.Path(path_type=Path),
+    help="Store of the proxy: tell what each finding cost in last week's traffic.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
 @click.option("--jobs", "-j", type=click.IntRange(0), help="Processes to use; 0: one per core.")
 @click.option("--cache/--no-cache", default=None, help="Keep results by content.")
@@ -54,6 +59,7 @@ def command(paths: tuple[Path, ...], **options: Any) -> int:
         write_baseline=options.pop("write_baseline"),
         stdin_filename=options.pop("stdin_filename"),
         exit_zero=options.pop("exit_zero"),
+        traffic=options.pop("traffic"),
         watch=options.pop("watch"),
         settings=options,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import click
 
@@ -39,9 +40,16 @@ def _finding(finding: Reported, excerpts: Excerpts) -> str:
     if finding.prompt and finding.prompt.tokens:
         sender = f", sent by {finding.prompt.call}" if finding.prompt.call else ""
         lines.append(f"  {margin} = prompt of {finding.prompt.tokens:,} known tokens{sender}")
+    if finding.cost:
+        lines.append(f"  {margin} = {_cost(finding.cost)}")
     if finding.advice:
         lines.append(f"  {margin} = {click.style('help', fg='green')}: {without_control(finding.advice)}")
     return "\n".join(lines)
+
+
+def _cost(cost: dict[str, Any]) -> str:
+    money = f"${cost['usd']:,.2f}, " if cost.get("usd") is not None else ""
+    return f"cost in {cost['week']}: {money}{cost['tokens']:,} tokens in {cost['requests']:,} requests (estimated)"
 
 
 def _code(excerpts: Excerpts, path: str, line: int) -> str:
