@@ -57,7 +57,7 @@ def document(
             {"at_s": round(s.at_s, 3), "running": s.running, "waiting": s.waiting, "kv_use": round(s.kv_use, 4)}
             for s in thinned(variants[0].outcome, TIMELINE_POINTS)
         ],
-        "notes": [*workload.notes, *notes],
+        "notes": [*workload.notes, *deployment.notes, *notes],
     }
 
 

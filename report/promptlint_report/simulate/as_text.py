@@ -28,7 +28,7 @@ def text(
         part = variants[start : start + 4] if start == 0 else [variants[0], *variants[start : start + 4]]
         lines += [*_table(part), ""]
     lines += [f"  {variant.name}: {variant.change}" for variant in variants if variant.change]
-    lines += [f"  note: {note}" for note in (*workload.notes, *notes)]
+    lines += [f"  note: {note}" for note in (*workload.notes, *deployment.notes, *notes)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -142,20 +142,17 @@ def nelder_mead(
         worst = simplex[-1][1]
         centre = [sum(point[j] for _, point in simplex[:-1]) / len(start) for j in range(len(start))]
 
-        def at(factor: float, centre: list[float] = centre, worst: list[float] = worst) -> tuple[float, list[float]]:
-            point = [c + factor * (c - w) for c, w in zip(centre, worst, strict=True)]
-            return function(point), point
-
-        reflected = at(1.0)
+        reflected = _beyond(function, centre, worst, 1.0)
         used += 1
         if reflected[0] < simplex[0][0]:
-            expanded = at(2.0)
+            expanded = _beyond(function, centre, worst, 2.0)
             used += 1
             simplex[-1] = min(expanded, reflected)
         elif reflected[0] < simplex[-2][0]:
             simplex[-1] = reflected
         else:
-            contracted = at(0.5 if reflected[0] < simplex[-1][0] else -0.5)
+            factor = 0.5 if reflected[0] < simplex[-1][0] else -0.5
+            contracted = _beyond(function, centre, worst, factor)
             used += 1
             if contracted[0] < simplex[-1][0]:
                 simplex[-1] = contracted
@@ -166,3 +163,11 @@ def nelder_mead(
                 used += len(shrunk)
         simplex.sort(key=lambda entry: entry[0])
     return simplex[0][1], used
+
+
+def _beyond(
+    function: Callable[[Sequence[float]], float], centre: Sequence[float], worst: Sequence[float], factor: float
+) -> tuple[float, list[float]]:
+    """The point that lies `factor` times as far behind the centre as the worst one lies before it, with its value."""
+    point = [c + factor * (c - w) for c, w in zip(centre, worst, strict=True)]
+    return function(point), point

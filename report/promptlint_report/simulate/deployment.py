@@ -50,6 +50,16 @@ class Deployment:
             self.max_num_seqs or usual.max_num_seqs, self.max_num_batched_tokens or usual.max_num_batched_tokens
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the model of this deployment leaves out."""
+        notes = []
+        if self.geometry.longest_window_tokens is not None:
+            notes.append("windowed layers are counted at full length: the real pool holds more")
+        if self.geometry.is_hybrid:
+            notes.append("constant states of recurrent layers take no blocks here, and every prefix can be read")
+        return tuple(notes)
+
     def cost(self) -> ModelCost:
         """What one token costs on one GPU."""
         spread = self.dp if self.expert_parallel else 1

@@ -112,6 +112,13 @@ def test_other_suffixes_are_refused(tmp_path: Path) -> None:
         write_chart([], tmp_path / "chart.pdf")
 
 
+def test_what_a_deployment_leaves_out_is_said() -> None:
+    gemma = Deployment(geometry_of("Gemma-3-27B"), gpu_of("H100"), blocks=500)
+
+    assert "windowed layers" in text(workload(), gemma, [variants()[0]["as it is"]])
+    assert DEPLOYMENT.notes == ()
+
+
 def test_a_model_that_does_not_fit_is_said() -> None:
     too_large = Deployment(geometry_of("Llama-3.1-70B"), gpu_of("L4"))
 
