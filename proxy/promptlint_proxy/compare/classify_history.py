@@ -20,6 +20,8 @@ from promptlint_rules.traffic import Relation
 _THINK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>\s*", re.DOTALL)
 _RESULT_ROLES = ("tool", "function", "tool_result")
 _MAX_DIFFERENCES = 64
+_LARGE_STEP = 4
+"""Messages dropped at once, and twice as many as were added, are a cut that leaves room for turns to come."""
 _EARLY = 2
 """Messages at the head in which a template may put context, memories or a summary."""
 
@@ -128,7 +130,7 @@ def _judge_gone(history: History, first: int) -> HistoryJudged | None:
     if at_end and gone[-1].index == history.earlier[-1].index and len(gone) == 1 and first > 0:
         return _judge_lost_tail(history, gone[0], new, differences)
     if rest_kept and not [m for m in new if m.index < (rest_kept[0].later or m).index]:
-        large = len(gone) > 2 * appended + 2
+        large = len(gone) > max(_LARGE_STEP, 2 * appended)
         kind = Kind.COMPACTION if large else Kind.SLIDING
         return HistoryJudged(kind, f"{len(gone)} messages", differences, len(gone), appended)
     summarised_before = any(mentions_summary(m.text) for m in history.earlier[:_EARLY])

@@ -23,7 +23,7 @@ _LINE_BORDER = re.compile(r"\n")
 _ITEM_BORDER = re.compile(r"[,;|:\n]| and | or |\.(?:\s|$)")
 _APART_CHARS = 200
 """A typed value this far ahead of the next difference is a difference of its own."""
-_TEMPORARY = re.compile(r"\btmp[\w.-]{6,}")
+_TEMPORARY = re.compile(r"\btmp[\w.-]{6,}|\b0x[0-9a-fA-F]{6,}")
 _WORD = re.compile(r"[^\W\d_]+[.,;:!]?")
 _BLOCK_CHARS = 300
 _NAME_CHARS = 60
@@ -78,7 +78,7 @@ def _typed_kind(later: str, spans: tuple[Span, ...], relation: Relation) -> tupl
             return Kind.FRAMEWORK_CLOCK, finest.detail
         return Kind.CLOCK, finest.detail
     if _TEMPORARY.search(first.earlier) and _TEMPORARY.search(first.later):
-        return Kind.RANDOM, "a temporary name"
+        return Kind.RANDOM, "a temporary name or address"
     context = kind_of_context(later, first.offset, first.earlier, first.later)
     if first.origin is Origin.RANDOM:
         of_session = relation is Relation.GROUP and context is Kind.IDENTITY

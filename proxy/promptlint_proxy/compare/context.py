@@ -42,7 +42,7 @@ _STATE = _words(
 _IDENTITY = _words(
     r"users?|username|customer|client|member|patient|student|employee|caller|visitor|person|guest|owner|tenant"
     r"|org(?:anisation|anization)?|workspace|company|team|account|session(?: id)?|conversation(?: id)?|thread"
-    r"|chat(?: id)?|(?:talk|speak|chatt)(?:ing)? (?:to|with)|assist(?:ing|ant (?:of|to|for))|helping|serving"
+    r"|chat(?: id)?|(?:talk|speak|chatt)(?:ing)? (?:to|with)|assist(?:s|ing|ant (?:of|to|for))?|helping|serving"
     r"|on behalf of|your name is|name|named|e-?mail|phone|locale|time ?zone|profile|dear|hello|card"
     r"|(?:signed|logged) in|role"
 )

@@ -82,6 +82,7 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
         [chat(9.0 * n, [system(R), user("hi")], OPENAI, tools=[tool("book", f"Books. Handle {h}.")]) for n, h in enumerate(("7f3c1d9e-51b0-4d0e-9d0a-6a1c2f7e8b10", "b81e02aa-0c55-4f7d-8b46-90d1c33a7e52"))],
         {"KV104"},
     ),
+    "address of an object": (heads(f"Store <Store object at 0x7f8a1c2b90d0>\n{R}", f"Store <Store object at 0x7f3b77aa10e8>\n{R}"), {"KV104"}),
     "random id within a conversation": (turns(f"req_id: 8c1f2ab90d\n{R}", f"req_id: 77ab09cd12\n{R}"), {"KV104"}),
     "temporary folder": (turns(f"Scratch dir /tmp/tmpab12cd34ef\n{R}", f"Scratch dir /tmp/tmp99zz0011aa\n{R}"), {"KV104"}),
     "user name in brackets": (heads(f"User: Ines Albrecht\n{R}", f"User: Pavel Dvorak\n{R}"), {"KV105"}),
@@ -89,6 +90,7 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
     "session id": (heads(f"Session 8c1f2ab90d7711.\n{R}", f"Session 77ab09cd12aa90.\n{R}"), {"KV105"}),
     "tenant name": (heads(f"You are the assistant of Nordwind GmbH. {R}", f"You are the assistant of Bergblick AG. {R}"), {"KV105"}),
     "customer tag": (heads(f"<customer>\nname: Ines\nplan: gold\n</customer>\n{R}", f"<customer>\nname: Pavel\nplan: basic\n</customer>\n{R}"), {"KV105"}),
+    "who is assisted, with details": (heads(f"You assist Ines Albrecht, a gold customer since 2019.\n{R}", f"You assist Pavel Dvorak, a basic customer since 2023.\n{R}"), {"KV105"}),
     "host name between machines": (heads(f"Hostname: web-17.internal\n{R}", f"Hostname: web-22.internal\n{R}"), {"KV106"}),
     "working directory": (turns(f"Working directory: /srv/shop\n{R}", f"Working directory: /srv/shop/tests\n{R}"), {"KV106"}),
     "file list": (turns(f"Files:\nsrc/app.py\nsrc/db.py\n\n{R}", f"Files:\nsrc/app.py\nsrc/db.py\nsrc/new.py\n\n{R}"), {"KV106"}),
@@ -482,6 +484,19 @@ SILENT: dict[str, Lines] = {
         chat(9, [system(R), user("Summary: eight questions were asked."), assistant("Noted."), user("Nine?"), assistant("Yes."), user("Ten?")], OPENAI),
         chat(20, [system(R), user("Summary: eight questions were asked."), assistant("Noted."), user("Nine?"), assistant("Yes."), user("Ten?"), assistant("No."), user("Ok.")], OPENAI),
     ],
+    "six messages dropped at once": [
+        chat(9.0 * n, [system(R), *[m for k in range(3 * n, 6) for m in (user(f"Question {k} {entries(k)}"), assistant(f"Answer {k} {entries(k + 3)}"))], user("Last?"), *more], OPENAI)
+        for n, more in enumerate(([], [assistant("Yes."), user("Ok?")]))
+    ],
+    "branches of one plan": [chat(9.0 * n, [system(R), user("Plan."), assistant(entries(1, 6)), user(f"Do part {n}.")], OPENAI) for n in range(4)],
+    "tools differ between conversations": [chat(9.0 * n, [system(R), user(f"Do {n}.")], OPENAI, tools=[tool(x) for x in names]) for n, names in enumerate((("a_a", "b_b"), ("a_a", "c_c")))],
+    "tools that are used": [chat(9.0 * n, [system("Help."), user(f"Do {n}.")], OPENAI, tools=[tool(f"t{k}", entries(k * 3, 4)) for k in range(20)], response={"tool_calls": 1}, usage=usage(3000, 2900 if n else 0)) for n in range(4)],
+    "time in a tool result": [
+        chat(0, [system(R), user("Time?"), call("now", "{}"), result("2026-09-09T10:00:01Z")], OPENAI),
+        chat(9, [system(R), user("Time?"), call("now", "{}"), result("2026-09-09T10:00:01Z"), assistant("Ten."), user("Again?"), call("now", "{}", "c2"), result("2026-09-09T10:00:10Z", "c2")], OPENAI),
+    ],
+    "examples as messages": [chat(9.0 * n, [system(R), user("late"), assistant("delivery"), user("torn"), assistant("warranty"), user(w)], OPENAI) for n, w in enumerate(("my coat is wet", "where is it"))],
+    "ten passages": [chat(0, [user("\n".join(f"[{k}] {entries(k * 5, 5)}" for k in range(1, 11)) + "\n\nQuestion: hall 3?")], OPENAI)],
     "half of the history dropped once": [
         chat(0, [system(R), *[m for k in range(10) for m in (user(f"Question {k} {entries(k)}"), assistant(f"Answer {k} {entries(k + 3)}"))], user("Last?")], OPENAI),
         chat(9, [system(R), *[m for k in range(5, 10) for m in (user(f"Question {k} {entries(k)}"), assistant(f"Answer {k} {entries(k + 3)}"))], user("Last?"), assistant("Yes."), user("Ok?")], OPENAI),
