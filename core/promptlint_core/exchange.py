@@ -48,6 +48,8 @@ class Piece:
     look-back windows of cache markers count. None where the piece is no block of its own."""
     ends_block: bool = False
     """True on the last piece of a content block: markers stand on such ends."""
+    listed: bool = False
+    """On the wire a list with exactly one text block stands here, not a string."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from promptlint_core.cadence import Cadence, Evidence
+from promptlint_core.practice import Practice
 from promptlint_core.prompt import Call, Place, Prompt, Step
 
 if TYPE_CHECKING:
@@ -113,6 +114,11 @@ class Rule:
         del call
         return iter(())
 
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        """Judge what the source does around a prompt: with its history, its markers, its parameters."""
+        del practice
+        return iter(())
+
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         """Judge compared exchanges."""
         del traffic
@@ -120,7 +126,8 @@ class Rule:
 
     @classmethod
     def is_static(cls) -> bool:
-        return cls.check_prompt is not Rule.check_prompt or cls.check_call is not Rule.check_call
+        own = (cls.check_prompt, cls.check_call, cls.check_practice)
+        return own != (Rule.check_prompt, Rule.check_call, Rule.check_practice)
 
     @classmethod
     def is_live(cls) -> bool:

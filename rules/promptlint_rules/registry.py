@@ -26,6 +26,7 @@ from promptlint_rules.determinism.unstable_schema_order import UnstableSchemaOrd
 from promptlint_rules.determinism.unstable_tool_order import UnstableToolOrder
 from promptlint_rules.history.changing_image import ChangingImage
 from promptlint_rules.history.edited_history import EditedHistory
+from promptlint_rules.history.flipping_content_shape import FlippingContentShape
 from promptlint_rules.history.restamped_history import RestampedHistory
 from promptlint_rules.history.rolling_summary import RollingSummary
 from promptlint_rules.history.sliding_history import SlidingHistory
@@ -83,6 +84,7 @@ RULES: tuple[type[Rule], ...] = (
     StrippedReasoning,
     UnreplayedTail,
     RestampedHistory,
+    FlippingContentShape,
     ChangingImage,
     MarkerOnVolatile,
     TooManyMarkers,

@@ -69,7 +69,17 @@ class PromptBuilder:
             last = len(filled) - 1
             for index, (kind, place, text) in enumerate(filled):
                 self.pieces.append(
-                    Piece(place, text, kind, part, message, role, self._blocks, ends_block=index == last)
+                    Piece(
+                        place,
+                        text,
+                        kind,
+                        part,
+                        message,
+                        role,
+                        self._blocks,
+                        ends_block=index == last,
+                        listed=path == f"{place}[0]",
+                    )
                 )
             self._blocks += 1
         for place, life in self._inner_markers:
