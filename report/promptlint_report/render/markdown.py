@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from promptlint_report.document import Advice, Figure, Report, Section, Table, Unit
 from promptlint_report.render.numbers import LEGEND, change, mark, told
 
@@ -66,7 +68,7 @@ def _table(table: Table) -> list[str]:
 def _advice(advice: Advice) -> list[str]:
     lines = [f"**{_cell(advice.place)}** {advice.rule}: {advice.text}", ""]
     # A longer fence than any run of backquotes inside keeps the diff one block.
-    fence = "`" * (3 + max((len(run) for run in advice.diff.split() if set(run) == {"`"}), default=0))
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", advice.diff)), default=0))
     return [*lines, f"{fence}diff", advice.diff.rstrip("\n"), fence, ""] if advice.diff else lines
 
 
