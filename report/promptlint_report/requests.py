@@ -46,73 +46,96 @@ def in_period(exchanges: ir.Table, engine: Engine, period: Period, book: PriceBo
 
 def cells(rows: ir.Table) -> ir.Table:
     """Sums by day, label, price and fault: small, and enough for every figure that adds up."""
-    billed = rows.billed
-    split = billed & rows.hit.notnull()
-    reported = rows.reported_hit_tokens.notnull()
-    predicted = rows.predicted_hit_tokens.notnull()
-    sized = rows.prompt_tokens.notnull()
-    answered = rows.output_tokens.notnull()
-    unbounded = rows.output_bound.isnull() & ~rows.failed
     return rows.group_by(*CELL).aggregate(
-        requests=rows.count(),
-        failed=rows.failed.sum(),
-        retries=rows.retry_of.notnull().sum(),
-        retry_tokens=_total(rows.prompt_tokens, rows.retry_of.notnull()),
-        billed_requests=billed.sum(),
-        prompt=_total(rows.prompt_tokens, billed),
-        prompt_reported_rows=(billed & (rows.prompt_tokens_source == "reported")).sum(),
-        prompt_rows=(billed & sized).sum(),
-        prompt_unknown_rows=(billed & ~sized).sum(),
-        prompt_max=rows.prompt_tokens.max(),
-        computed=_total(rows.computed, billed),
-        read=_total(rows.read, billed & sized),
-        written=_total(rows.wrote, billed & sized),
-        written_1h=_total(rows.written_1h_tokens, billed & sized),
-        hit_reported_rows=(billed & reported).sum(),
-        hit_estimated_rows=(split & ~reported).sum(),
-        hit_unknown_rows=(billed & rows.hit.isnull()).sum(),
-        reported_hit=_total(rows.reported_hit_tokens, billed & sized),
-        reported_of=_total(rows.prompt_tokens, billed & reported),
-        predicted_hit=_total(rows.predicted_hit_tokens, billed & sized),
-        predicted_of=_total(rows.prompt_tokens, billed & predicted),
-        best=_total(rows.best_hit_tokens, split & rows.missed.notnull()),
-        best_of=_total(rows.prompt_tokens, split & rows.missed.notnull()),
-        missed=_total(rows.missed, billed),
-        missed_written=_total(rows.missed_written, billed & rows.missed.notnull()),
-        missed_requests=(billed & (rows.missed > 0)).sum(),
-        best_unknown_rows=(billed & rows.missed.isnull()).sum(),
-        expired=rows.expired.fill_null(False).sum(),
-        expired_missed=_total(rows.missed, billed & rows.expired.fill_null(False)),
-        output=_total(rows.output_tokens, billed),
-        output_rows=(billed & answered).sum(),
-        output_reported_rows=(billed & answered & (rows.output_tokens_source != "estimated").fill_null(True)).sum(),
-        output_unknown_rows=(billed & ~answered).sum(),
-        reasoning=_total(rows.reasoning_tokens, billed),
-        unbounded=unbounded.sum(),
-        unbounded_output=_total(rows.output_tokens, unbounded),
-        unbounded_output_rows=(unbounded & answered).sum(),
-        unbounded_max=rows.output_tokens.max(where=unbounded),
-        cut_off=(rows.finish_reason.lower().isin(("length", "max_tokens", "max_output_tokens"))).fill_null(False).sum(),
-        parts_rows=(billed & rows.messages_tokens.notnull()).sum(),
-        tools=_total(rows.tools_tokens, billed),
-        system=_total(rows.system_tokens, billed),
-        messages=_total(rows.messages_tokens, billed),
-        retrieved=_total(rows.retrieved_tokens, billed),
-        retrieved_rows=(billed & (rows.retrieved_tokens > 0)).sum(),
-        retrieved_of=_total(rows.prompt_tokens, billed & (rows.retrieved_tokens > 0)),
-        retrieved_max=rows.retrieved_tokens.max(),
-        passages=_total(rows.retrieved_passages, billed),
-        passages_max=rows.retrieved_passages.max(),
-        hashed_rows=rows.block_size.notnull().sum(),
-        hashed_blocks=_total(rows.prompt_tokens // rows.block_size, rows.block_size > 0),
-        kv_bytes=_total(rows.kv_bytes, rows.kv_bytes.notnull()),
-        kv_rows=rows.kv_bytes.notnull().sum(),
-        kv_max=rows.kv_bytes.max(),
-        kv_in_flight_max=rows.kv_in_flight_bytes.max(),
-        kv_pool=rows.kv_pool_bytes.max(),
-        kv_pool_rows=(rows.kv_in_flight_bytes.notnull() & rows.kv_pool_bytes.notnull()).sum(),
-        kv_over=(rows.kv_in_flight_bytes > rows.kv_pool_bytes).fill_null(False).sum(),
+        **_counts(rows), **_cache_sums(rows), **_output_sums(rows), **_size_sums(rows)
     )
+
+
+def _counts(rows: ir.Table) -> dict[str, ir.Value]:
+    """Requests and their prompts."""
+    billed, sized = rows.billed, rows.prompt_tokens.notnull()
+    return {
+        "requests": rows.count(),
+        "failed": rows.failed.sum(),
+        "retries": rows.retry_of.notnull().sum(),
+        "retry_tokens": _total(rows.prompt_tokens, rows.retry_of.notnull()),
+        "billed_requests": billed.sum(),
+        "prompt": _total(rows.prompt_tokens, billed),
+        "prompt_reported_rows": (billed & (rows.prompt_tokens_source == "reported")).sum(),
+        "prompt_rows": (billed & sized).sum(),
+        "prompt_max": rows.prompt_tokens.max(),
+    }
+
+
+def _cache_sums(rows: ir.Table) -> dict[str, ir.Value]:
+    """Where the prompt tokens came from, and what was missed."""
+    billed, sized = rows.billed, rows.prompt_tokens.notnull()
+    split = billed & rows.hit.notnull()
+    reported, predicted = rows.reported_hit_tokens.notnull(), rows.predicted_hit_tokens.notnull()
+    return {
+        "computed": _total(rows.computed, billed),
+        "read": _total(rows.read, billed & sized),
+        "written": _total(rows.wrote, billed & sized),
+        "written_1h": _total(rows.written_1h_tokens, billed & sized),
+        "hit_reported_rows": (billed & reported).sum(),
+        "hit_estimated_rows": (split & ~reported).sum(),
+        "hit_unknown_rows": (billed & rows.hit.isnull()).sum(),
+        "reported_hit": _total(rows.reported_hit_tokens, billed & sized),
+        "reported_of": _total(rows.prompt_tokens, billed & reported),
+        "predicted_hit": _total(rows.predicted_hit_tokens, billed & sized),
+        "predicted_of": _total(rows.prompt_tokens, billed & predicted),
+        "best": _total(rows.best_hit_tokens, split & rows.missed.notnull()),
+        "best_of": _total(rows.prompt_tokens, split & rows.missed.notnull()),
+        "missed": _total(rows.missed, billed),
+        "missed_written": _total(rows.missed_written, billed & rows.missed.notnull()),
+        "missed_requests": (billed & (rows.missed > 0)).sum(),
+        "best_unknown_rows": (billed & rows.missed.isnull()).sum(),
+    }
+
+
+def _output_sums(rows: ir.Table) -> dict[str, ir.Value]:
+    """What was generated, and what of it without a bound."""
+    billed, answered = rows.billed, rows.output_tokens.notnull()
+    unbounded = rows.output_bound.isnull() & ~rows.failed
+    return {
+        "output": _total(rows.output_tokens, billed),
+        "output_rows": (billed & answered).sum(),
+        "output_reported_rows": (billed & answered & (rows.output_tokens_source != "estimated").fill_null(True)).sum(),
+        "output_unknown_rows": (billed & ~answered).sum(),
+        "unbounded": unbounded.sum(),
+        "unbounded_output": _total(rows.output_tokens, unbounded),
+        "unbounded_output_rows": (unbounded & answered).sum(),
+        "unbounded_max": rows.output_tokens.max(where=unbounded),
+        "cut_off": (rows.finish_reason.lower().isin(("length", "max_tokens", "max_output_tokens")))
+        .fill_null(False)
+        .sum(),
+    }
+
+
+def _size_sums(rows: ir.Table) -> dict[str, ir.Value]:
+    """Parts of the prompt, retrieval, KV memory."""
+    billed = rows.billed
+    return {
+        "parts_rows": (billed & rows.messages_tokens.notnull()).sum(),
+        "tools": _total(rows.tools_tokens, billed),
+        "system": _total(rows.system_tokens, billed),
+        "messages": _total(rows.messages_tokens, billed),
+        "retrieved": _total(rows.retrieved_tokens, billed),
+        "retrieved_rows": (billed & (rows.retrieved_tokens > 0)).sum(),
+        "retrieved_of": _total(rows.prompt_tokens, billed & (rows.retrieved_tokens > 0)),
+        "retrieved_max": rows.retrieved_tokens.max(),
+        "passages": _total(rows.retrieved_passages, billed),
+        "passages_max": rows.retrieved_passages.max(),
+        "hashed_rows": rows.block_size.notnull().sum(),
+        "hashed_blocks": _total(rows.prompt_tokens // rows.block_size, rows.block_size > 0),
+        "kv_bytes": _total(rows.kv_bytes, rows.kv_bytes.notnull()),
+        "kv_rows": rows.kv_bytes.notnull().sum(),
+        "kv_max": rows.kv_bytes.max(),
+        "kv_in_flight_max": rows.kv_in_flight_bytes.max(),
+        "kv_pool": rows.kv_pool_bytes.max(),
+        "kv_pool_rows": (rows.kv_in_flight_bytes.notnull() & rows.kv_pool_bytes.notnull()).sum(),
+        "kv_over": (rows.kv_in_flight_bytes > rows.kv_pool_bytes).fill_null(False).sum(),
+    }
 
 
 def priced(
