@@ -82,6 +82,8 @@ def judge(unit: SourceUnit) -> Iterator[Reported]:
                     yield from_finding(_with_call(finding, prompt, callers))
             for call in unit.calls:
                 yield from map(from_finding, rule.check_call(call))
+            for practice in unit.practices:
+                yield from map(from_finding, rule.check_practice(practice))
         except Exception as error:
             yield _crash(unit.path, f"rule {rule.id}", error)
 

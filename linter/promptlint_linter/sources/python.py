@@ -15,6 +15,7 @@ from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Modu
 from promptlint_linter.evaluate.prompts import collect
 from promptlint_linter.evaluate.values import Function, Instance
 from promptlint_linter.gate import may_hold_prompt
+from promptlint_linter.practices.read import practices_of
 from promptlint_linter.project import Project
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
 
@@ -37,7 +38,8 @@ def read(source: SourceFile, project: Project) -> SourceUnit:
     machine = project.machine
     _evaluate(machine, module)
     found = collect(machine, module, machine.records_of(module))
-    return SourceUnit(source.path, found.prompts, found.calls)
+    practices = practices_of(source.text, source.path, found.calls, found.prompts)
+    return SourceUnit(source.path, found.prompts, found.calls, practices=practices)
 
 
 def _evaluate(machine: Machine, module: Module) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from promptlint_core.practice import Practice
 from promptlint_core.prompt import Call, Place, Prompt
 
 
@@ -32,3 +33,4 @@ class SourceUnit:
     prompts: tuple[Prompt, ...] = ()
     calls: tuple[Call, ...] = ()
     problems: tuple[Problem, ...] = ()
+    practices: tuple[Practice, ...] = ()

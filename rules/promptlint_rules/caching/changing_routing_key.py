@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Pair, Relation, Seen, Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -30,6 +32,34 @@ class ChangingRoutingKey(Rule):
     The key decides which machine, or which entry, is asked. A key made from a random value or the time asks another one
     each time, so that a prefix that is there is not found.
 
+    ## Example
+    ```python
+    from uuid import uuid4
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def ask(question: str):
+        return client.responses.create(
+            model="gpt-5.4-mini", input=question, prompt_cache_key=f"ask-{uuid4()}", max_output_tokens=300
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def ask(question: str):
+        return client.responses.create(
+            model="gpt-5.4-mini", input=question, prompt_cache_key="help-desk", max_output_tokens=300
+        )
+    ```
+
     ## On the wire
     ```json
     {"t": 0, "path": "/v1/responses", "headers": {"host": "api.openai.com"}, "request": {
@@ -50,6 +80,16 @@ class ChangingRoutingKey(Rule):
 
     id = "KV408"
     severity = Severity.ERROR
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.CHANGING_KEY:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.detail}={practice.expression}` is new with each request: it is sent to "
+                "another machine than the one that holds its head",
+                "use one key for all requests that share a head",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.pairs:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import LOCAL_ENGINES, Relation, Seen, Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -24,6 +26,59 @@ class ConcurrentColdStart(Rule):
     ## Why it costs
     An entry can be read from the moment the first answer begins. Each request of the burst computes, and at some
     providers pays to write, the same head.
+
+    ## Example
+    ```python
+    import asyncio
+
+    from openai import AsyncOpenAI
+
+    client = AsyncOpenAI()
+    RULES = (
+        "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch."
+    )
+
+
+    async def grade(essay: str) -> str:
+        reply = await client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "system", "content": RULES}, {"role": "user", "content": essay}],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+
+
+    async def grade_all(essays: list[str]) -> list[str]:
+        return await asyncio.gather(*(grade(essay) for essay in essays))
+    ```
+
+    ## Use instead
+    ```python
+    import asyncio
+
+    from openai import AsyncOpenAI
+
+    client = AsyncOpenAI()
+    RULES = (
+        "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch."
+    )
+
+
+    async def grade(essay: str) -> str:
+        reply = await client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "system", "content": RULES}, {"role": "user", "content": essay}],
+            max_tokens=300,
+        )
+        return reply.choices[0].message.content
+
+
+    async def grade_all(essays: list[str]) -> list[str]:
+        first = await grade(essays[0])
+        return [first, *await asyncio.gather(*(grade(essay) for essay in essays[1:]))]
+    ```
 
     ## On the wire
     ```json
@@ -50,6 +105,15 @@ class ConcurrentColdStart(Rule):
 
     id = "KV409"
     severity = Severity.INFO
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.COLD_FAN_OUT:
+            yield of_practice(
+                type(self),
+                practice,
+                f"many calls of `{practice.detail}` with one head start before the first has written it",
+                "await the first request, then start the others",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         burst = self._burst(traffic)

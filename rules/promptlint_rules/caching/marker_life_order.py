@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -20,6 +22,44 @@ class MarkerLifeOrder(Rule):
     ## Why it costs
     The provider refuses the request, or the long entry is lost with the short one it builds on: what lives longest must
     come first.
+
+    ## Example
+    ```python
+    import anthropic
+
+    client = anthropic.Anthropic()
+
+
+    def ask(base: str, catalogue: str, question: str):
+        return client.messages.create(
+            model="claude-opus-4-8",
+            max_tokens=300,
+            system=[
+                {"type": "text", "text": base, "cache_control": {"type": "ephemeral"}},
+                {"type": "text", "text": catalogue, "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+            ],
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
+
+    ## Use instead
+    ```python
+    import anthropic
+
+    client = anthropic.Anthropic()
+
+
+    def ask(base: str, catalogue: str, question: str):
+        return client.messages.create(
+            model="claude-opus-4-8",
+            max_tokens=300,
+            system=[
+                {"type": "text", "text": base, "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+                {"type": "text", "text": catalogue, "cache_control": {"type": "ephemeral"}},
+            ],
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
 
     ## On the wire
     ```json
@@ -36,6 +76,15 @@ class MarkerLifeOrder(Rule):
 
     id = "KV412"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.MARKER_LIFE_ORDER:
+            yield of_practice(
+                type(self),
+                practice,
+                "a cache breakpoint of one hour stands behind one of five minutes: longer lives have to come first",
+                "give the earlier part the longer life",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         if not traffic.policy.explicit:

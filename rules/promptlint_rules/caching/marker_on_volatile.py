@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.cadence import Cadence, Evidence, Origin
+from promptlint_core.prompt import Part, Place, Prompt, Segment
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.caching.lookback import written_inside
 from promptlint_rules.difference import Kind
+from promptlint_rules.order.law import violations
 from promptlint_rules.traffic import Pair, Relation, Traffic
 from promptlint_rules.wire import MIN_BEHIND_TOKENS, of_pair
 
@@ -21,6 +24,8 @@ _TELLS_BY_ITSELF = frozenset(
 )  # fmt: skip
 """With stable text behind it, the difference is told by its own rule: moving the marker would not be enough."""
 
+_VOLATILE = (Origin.CLOCK, Origin.RANDOM, Origin.SAMPLE, Origin.ORDER)
+
 
 class MarkerOnVolatile(Rule):
     """The cache marker closes a block that differs on each request.
@@ -32,6 +37,54 @@ class MarkerOnVolatile(Rule):
     ## Why it costs
     An explicit cache is read only where a marked block ends inside the common part. Each request pays for writing the
     entry and none ever reads it.
+
+    ## Example
+    ```python
+    from datetime import datetime
+
+    import anthropic
+
+    client = anthropic.Anthropic()
+    RULES = (
+        "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch."
+    )
+
+
+    def ask(question: str):
+        text = f"{RULES} It is {datetime.now():%H:%M:%S}."
+        return client.messages.create(
+            model="claude-opus-4-8",
+            max_tokens=300,
+            system=[{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}],
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from datetime import datetime
+
+    import anthropic
+
+    client = anthropic.Anthropic()
+    RULES = (
+        "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch."
+    )
+
+
+    def ask(question: str):
+        return client.messages.create(
+            model="claude-opus-4-8",
+            max_tokens=300,
+            system=[
+                {"type": "text", "text": RULES, "cache_control": {"type": "ephemeral"}},
+                {"type": "text", "text": f"It is {datetime.now():%H:%M:%S}."},
+            ],
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
 
     ## On the wire
     ```json
@@ -55,6 +108,26 @@ class MarkerOnVolatile(Rule):
 
     id = "KV401"
     severity = Severity.ERROR
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        told = {id(violation.segment) for violation in violations(prompt, *_VOLATILE)}
+        for segment in _marked_text(prompt):
+            is_volatile = segment.origin in _VOLATILE and segment.cadence is Cadence.CALL
+            if is_volatile and segment.evidence is Evidence.PROVED and id(segment) not in told:
+                yield Finding(
+                    rule=self.id,
+                    name=self.name,
+                    severity=self.severity,
+                    confidence=segment.evidence,
+                    message=f"`{segment.expression}` changes on every call inside a block with a cache breakpoint: "
+                    "it is written each time and never read",
+                    place=segment.place or prompt.place or Place("", 1),
+                    expression=segment.expression,
+                    cadence=segment.cadence,
+                    advice="put the changing part into a block of its own behind the breakpoint",
+                    flow=segment.flow,
+                    prompt=prompt,
+                )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         if not traffic.policy.explicit:
@@ -92,3 +165,15 @@ def _only_the_question_is_marked(pair: Pair, traffic: Traffic) -> bool:
     asked_once = all(seen.turn == 0 for seen in traffic.group)
     written = all((seen.written_tokens or 0) > 0 for seen in (pair.earlier, pair.later))
     return pair.relation is Relation.GROUP and asked_once and written
+
+
+def _marked_text(prompt: Prompt) -> Iterator[Segment]:
+    """The segments of tools and system text that stand in a block with a breakpoint behind it."""
+    block: list[Segment] = []
+    for segment in prompt.segments:
+        if segment.part is Part.MESSAGES:
+            return
+        block.append(segment)
+        if segment.marker is not None:
+            yield from block
+            block = []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Pair, Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -20,6 +22,36 @@ class SwitchedModel(Rule):
     ## Why it costs
     Caches are kept per model and per provider. The whole conversation is computed again, and once more when it moves
     back.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(history: list[dict], text: str):
+        return client.chat.completions.create(
+            model="gpt-5.4" if len(text) > 300 else "gpt-5.4-mini",
+            messages=[*history, {"role": "user", "content": text}],
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(history: list[dict], text: str, model: str):
+        return client.chat.completions.create(
+            model=model,
+            messages=[*history, {"role": "user", "content": text}],
+            max_tokens=300,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -43,6 +75,16 @@ class SwitchedModel(Rule):
 
     id = "KV406"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.MODEL_BY_MESSAGE:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`model={practice.expression}` is chosen {practice.detail} within a conversation: "
+                "each model has a cache of its own",
+                "choose the model once for a conversation",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.continuing():

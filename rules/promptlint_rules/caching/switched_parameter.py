@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Policy, Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -22,6 +24,40 @@ class SwitchedParameter(Rule):
     ## Why it costs
     The text is the same and still nothing is read: the parameter is rendered into the prompt or is a part of the key.
     At Anthropic `tool_choice` and thinking lose the messages, `speed` the system text as well.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(items: list[dict], text: str):
+        items.append({"role": "user", "content": text})
+        return client.responses.create(
+            model="gpt-5.4",
+            input=items,
+            reasoning={"effort": "high" if "why" in text else "low"},
+            max_output_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(items: list[dict], text: str):
+        items.append({"role": "user", "content": text})
+        return client.responses.create(
+            model="gpt-5.4",
+            input=items,
+            reasoning={"effort": "low"},
+            max_output_tokens=300,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -44,6 +80,16 @@ class SwitchedParameter(Rule):
 
     id = "KV407"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.PARAMETER_BY_MESSAGE:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.detail}={practice.expression}` is chosen by the text of the message: a "
+                "change of it loses the cached history",
+                "keep it the same for the whole conversation",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.continuing():

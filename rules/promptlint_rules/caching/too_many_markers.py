@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -20,6 +22,43 @@ class TooManyMarkers(Rule):
     ## Why it costs
     A fifth marker is refused with status 400. Markers that are set in a loop over the messages and never taken back
     reach the limit after a few turns.
+
+    ## Example
+    ```python
+    import anthropic
+
+    client = anthropic.Anthropic()
+
+
+    def step(history: list[dict]):
+        return client.messages.create(
+            model="claude-opus-4-8",
+            max_tokens=300,
+            messages=[
+                {
+                    "role": message["role"],
+                    "content": [{"type": "text", "text": message["text"], "cache_control": {"type": "ephemeral"}}],
+                }
+                for message in history
+            ],
+        )
+    ```
+
+    ## Use instead
+    ```python
+    import anthropic
+
+    client = anthropic.Anthropic()
+
+
+    def step(history: list[dict]):
+        return client.messages.create(
+            model="claude-opus-4-8",
+            max_tokens=300,
+            cache_control={"type": "ephemeral"},
+            messages=history,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -39,6 +78,15 @@ class TooManyMarkers(Rule):
 
     id = "KV402"
     severity = Severity.ERROR
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.TOO_MANY_MARKERS:
+            yield of_practice(
+                type(self),
+                practice,
+                f"{practice.detail} cache breakpoints, 4 are allowed: the request is refused",
+                "keep one behind the tools, one behind the system text and one or two at the end of the history",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         markers = traffic.current.request.markers

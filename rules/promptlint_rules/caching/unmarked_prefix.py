@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Pair, Relation, Seen, Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -21,6 +23,49 @@ class UnmarkedPrefix(Rule):
 
     ## Why it costs
     Without a marker the whole prefix is computed at full price each time, or written each time at the price of a write.
+
+    ## Example
+    ```python
+    from pathlib import Path
+
+    import anthropic
+
+    client = anthropic.Anthropic()
+    GUIDE = Path("style_guide.md").read_text(encoding="utf-8")
+
+
+    def check_all(texts: list[str]) -> list[str]:
+        answers = []
+        for text in texts:
+            reply = client.messages.create(
+                model="claude-sonnet-4-6", max_tokens=300, system=GUIDE, messages=[{"role": "user", "content": text}]
+            )
+            answers.append(reply.content[0].text)
+        return answers
+    ```
+
+    ## Use instead
+    ```python
+    from pathlib import Path
+
+    import anthropic
+
+    client = anthropic.Anthropic()
+    GUIDE = Path("style_guide.md").read_text(encoding="utf-8")
+
+
+    def check_all(texts: list[str]) -> list[str]:
+        answers = []
+        for text in texts:
+            reply = client.messages.create(
+                model="claude-sonnet-4-6",
+                max_tokens=300,
+                system=[{"type": "text", "text": GUIDE, "cache_control": {"type": "ephemeral"}}],
+                messages=[{"role": "user", "content": text}],
+            )
+            answers.append(reply.content[0].text)
+        return answers
+    ```
 
     ## On the wire
     ```json
@@ -44,6 +89,16 @@ class UnmarkedPrefix(Rule):
 
     id = "KV411"
     severity = Severity.INFO
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.NO_MARKER:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` is sent in a loop to a provider that caches nothing without "
+                "a breakpoint, and there is none",
+                "set a cache breakpoint behind it",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         policy = traffic.policy

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Relation, Traffic
 from promptlint_rules.wire import of_pair
 
@@ -19,6 +21,42 @@ class ChangingToolSet(Rule):
     ## Why it costs
     Tools stand at the head of the prompt. A change there leaves the system text and the whole history behind it to be
     computed again, on each turn on which the set changes.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def pick(catalogue: list[dict], text: str) -> list[dict]:
+        return [tool for tool in catalogue if tool["function"]["name"] in text]
+
+
+    def turn(catalogue: list[dict], history: list[dict], text: str):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[*history, {"role": "user", "content": text}],
+            tools=pick(catalogue, text),
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(catalogue: list[dict], history: list[dict], text: str):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[*history, {"role": "user", "content": text}],
+            tools=catalogue,
+            max_tokens=300,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -44,6 +82,16 @@ class ChangingToolSet(Rule):
 
     id = "KV202"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.TOOLS_BY_MESSAGE:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`tools={practice.expression}` is chosen by the newest message (`{practice.detail}`), "
+                "ahead of the history",
+                "send one set of tools for the whole conversation, and name the useful ones in the newest message",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.TOOL_SET):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import of_pair
 
@@ -19,6 +21,39 @@ class CompletionOrder(Rule):
     ## Why it costs
     The live run wrote them as they came, the replay writes them as they were stored. The prefix ends at the first
     result that moved, in the middle of the history.
+
+    ## Example
+    ```python
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    pool = ThreadPoolExecutor(max_workers=8)
+
+
+    def answer(calls, run, messages: list[dict]):
+        futures = {pool.submit(run, call): call for call in calls}
+        for future in as_completed(futures):
+            messages.append({"role": "tool", "tool_call_id": futures[future].id, "content": future.result()})
+        return client.chat.completions.create(model="gpt-5.4-mini", messages=messages, max_tokens=300)
+    ```
+
+    ## Use instead
+    ```python
+    from concurrent.futures import ThreadPoolExecutor
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    pool = ThreadPoolExecutor(max_workers=8)
+
+
+    def answer(calls, run, messages: list[dict]):
+        for call, result in zip(calls, pool.map(run, calls), strict=True):
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        return client.chat.completions.create(model="gpt-5.4-mini", messages=messages, max_tokens=300)
+    ```
 
     ## On the wire
     ```json
@@ -48,6 +83,15 @@ class CompletionOrder(Rule):
 
     id = "KV206"
     severity = Severity.ERROR
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.COMPLETION_ORDER:
+            yield of_practice(
+                type(self),
+                practice,
+                f"tool results enter the messages in the order in which the tools finish (`{practice.expression}`)",
+                "put them in the order of the calls: gather() and map() keep it",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.RESULT_ORDER):

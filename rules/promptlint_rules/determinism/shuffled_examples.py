@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.cadence import Origin
+from promptlint_core.prompt import Prompt
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.order.law import finding, violations
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import leading, of_pair
 
@@ -19,6 +22,52 @@ class ShuffledExamples(Rule):
 
     ## Why it costs
     No two requests share a prefix, so that neither the examples nor the rules behind them are ever read from the cache.
+
+    ## Example
+    ```python
+    import random
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    SHOTS = ["late: delivery", "charged twice: billing", "wrong size: returns", "torn zip: warranty"]
+    RULES = (
+        "You label messages. Answer with one label of the list below. Use other when two labels fit. Never explain. "
+        "A message about money that is also about a parcel is billing. Ignore greetings, signatures and dates."
+    )
+
+
+    def label(text: str):
+        shots = "\\n".join(random.sample(SHOTS, 3))
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "system", "content": f"{shots}\\n{RULES}"}, {"role": "user", "content": text}],
+            max_tokens=5,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    import random
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    SHOTS = ["late: delivery", "charged twice: billing", "wrong size: returns", "torn zip: warranty"]
+    RULES = (
+        "You label messages. Answer with one label of the list below. Use other when two labels fit. Never explain. "
+        "A message about money that is also about a parcel is billing. Ignore greetings, signatures and dates."
+    )
+
+
+    def label(text: str):
+        shots = "\\n".join(random.Random(7).sample(SHOTS, 3))
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "system", "content": f"{shots}\\n{RULES}"}, {"role": "user", "content": text}],
+            max_tokens=5,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -43,6 +92,16 @@ class ShuffledExamples(Rule):
 
     id = "KV208"
     severity = Severity.ERROR
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        for violation in violations(prompt, Origin.SAMPLE):
+            yield finding(
+                type(self),
+                prompt,
+                violation,
+                message=f"`{violation.segment.expression}` draws anew for each prompt, ahead of {violation.behind}",
+                advice="draw once with a fixed seed, or put the examples behind the rules",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in leading(traffic, Kind.EXAMPLES):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import of_pair
 
@@ -20,6 +22,50 @@ class UnsortedJson(Rule):
     ## Why it costs
     A history that is stored in a database and rendered anew loses the order of keys. The prefix ends at the first
     swapped key, and every later message is computed again.
+
+    ## Example
+    ```python
+    import json
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def render(row) -> dict:
+        return {"role": "assistant", "content": "Called: " + json.dumps(row["arguments"])}
+
+
+    def replay(connection, question: str):
+        rows = connection.execute("select arguments from steps order by n").fetchall()
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[*[render(row) for row in rows], {"role": "user", "content": question}],
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    import json
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def render(row) -> dict:
+        return {"role": "assistant", "content": "Called: " + json.dumps(row["arguments"], sort_keys=True)}
+
+
+    def replay(connection, question: str):
+        rows = connection.execute("select arguments from steps order by n").fetchall()
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[*[render(row) for row in rows], {"role": "user", "content": question}],
+            max_tokens=300,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -45,6 +91,16 @@ class UnsortedJson(Rule):
 
     id = "KV204"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.STORED_JSON:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` writes a mapping from a store in the order of its keys, "
+                "which the store need not keep",
+                "add sort_keys=True, or store the text as it was sent",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.JSON_BYTES):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import of_pair
 
@@ -19,6 +21,50 @@ class UnstableSchemaOrder(Rule):
     ## Why it costs
     The model reads the schema as text. A set that is written into an `enum` comes out in another order in each process,
     so that replicas of one service share no prefix and a restart loses all of it.
+
+    ## Example
+    ```python
+    import anthropic
+
+    client = anthropic.Anthropic()
+
+    COUNTRIES = {"at", "be", "ch", "de", "fr"}
+    TOOL = {
+        "name": "parcel_rate",
+        "input_schema": {"type": "object", "properties": {"country": {"type": "string", "enum": list(COUNTRIES)}}},
+    }
+
+
+    def quote(question: str):
+        return client.messages.create(
+            model="claude-haiku-4-5",
+            max_tokens=400,
+            tools=[TOOL],
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
+
+    ## Use instead
+    ```python
+    import anthropic
+
+    client = anthropic.Anthropic()
+
+    COUNTRIES = {"at", "be", "ch", "de", "fr"}
+    TOOL = {
+        "name": "parcel_rate",
+        "input_schema": {"type": "object", "properties": {"country": {"type": "string", "enum": sorted(COUNTRIES)}}},
+    }
+
+
+    def quote(question: str):
+        return client.messages.create(
+            model="claude-haiku-4-5",
+            max_tokens=400,
+            tools=[TOOL],
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
 
     ## On the wire
     ```json
@@ -38,6 +84,16 @@ class UnstableSchemaOrder(Rule):
 
     id = "KV203"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.SCHEMA_FROM_SET:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.detail}` of a tool's schema is listed from a set "
+                f"(`{practice.expression}`): another order in another process",
+                "sort it",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.SCHEMA_ORDER):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import of_pair
 
@@ -19,6 +21,40 @@ class UnstableToolOrder(Rule):
     ## Why it costs
     Most providers render tools ahead of the system text and the history. Two tools that change places end the common
     prefix there, and all that follows is computed again although nothing was changed.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def tool_list(registry: dict, wanted: list[str]) -> list[dict]:
+        return [registry[name] for name in set(wanted)]
+
+
+    def step(registry: dict, wanted: list[str], messages: list[dict]):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini", messages=messages, tools=tool_list(registry, wanted), max_tokens=300
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def tool_list(registry: dict, wanted: list[str]) -> list[dict]:
+        return [registry[name] for name in sorted(set(wanted))]
+
+
+    def step(registry: dict, wanted: list[str], messages: list[dict]):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini", messages=messages, tools=tool_list(registry, wanted), max_tokens=300
+        )
+    ```
 
     ## On the wire
     ```json
@@ -42,6 +78,15 @@ class UnstableToolOrder(Rule):
 
     id = "KV201"
     severity = Severity.ERROR
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.UNSTABLE_TOOL_ORDER:
+            yield of_practice(
+                type(self),
+                practice,
+                f"the tools come in the order of {practice.detail} (`{practice.expression}`), which is not fixed",
+                "sort the tools by name",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.TOOL_ORDER):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import of_pair
 
@@ -18,6 +20,43 @@ class RestampedHistory(Rule):
 
     ## Why it costs
     The first re-stamped message ends the prefix, usually the first of the conversation: no turn reads its history.
+
+    ## Example
+    ```python
+    from datetime import datetime
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def render(message: dict) -> dict:
+        when = message.get("created_at") or datetime.now()
+        return {"role": message["role"], "content": f"[{when:%H:%M:%S}] {message['text']}"}
+
+
+    def turn(history: list[dict]):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini", messages=[render(message) for message in history], max_tokens=300
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def render(message: dict) -> dict:
+        return {"role": message["role"], "content": f"[{message['created_at']:%H:%M:%S}] {message['text']}"}
+
+
+    def turn(history: list[dict]):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini", messages=[render(message) for message in history], max_tokens=300
+        )
+    ```
 
     ## On the wire
     ```json
@@ -41,6 +80,16 @@ class RestampedHistory(Rule):
 
     id = "KV306"
     severity = Severity.ERROR
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.RESTAMPED_HISTORY:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` is read while stored messages are rendered: old messages get "
+                "another time on each turn",
+                "stamp a message once, when it is stored",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.RESTAMPED):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import of_pair
 
@@ -19,6 +21,62 @@ class RollingSummary(Rule):
     ## Why it costs
     The summary stands ahead of the rules and the history, so that rewriting it leaves nothing to read from the cache.
     One summary in a long stretch of turns costs one miss.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch."
+    )
+
+
+    def summarise(summary: str, text: str) -> str:
+        asked = [{"role": "user", "content": f"Add to this summary: {summary}. New: {text}"}]
+        reply = client.chat.completions.create(model="gpt-5.4-mini", messages=asked, max_tokens=300)
+        return reply.choices[0].message.content
+
+
+    def turn(state: dict, text: str):
+        state["summary"] = summarise(state["summary"], text)
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[
+                {"role": "system", "content": RULES + state["summary"]},
+                {"role": "user", "content": text},
+            ],
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch."
+    )
+
+
+    def summarise(history: list[dict]) -> str:
+        asked = [*history, {"role": "user", "content": "Sum up what was said."}]
+        reply = client.chat.completions.create(model="gpt-5.4-mini", messages=asked, max_tokens=300)
+        return reply.choices[0].message.content
+
+
+    def turn(state: dict, text: str):
+        if len(state["history"]) > 60:
+            state["history"] = [{"role": "user", "content": summarise(state["history"])}]
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "system", "content": RULES}, *state["history"], {"role": "user", "content": text}],
+            max_tokens=300,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -46,6 +104,16 @@ class RollingSummary(Rule):
 
     id = "KV303"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.ROLLING_SUMMARY:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` in the system text is written anew by a model on each turn: "
+                "all behind it is read again",
+                "sum up seldom, when the history has grown long, and keep the messages in between as they are",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.SUMMARY):

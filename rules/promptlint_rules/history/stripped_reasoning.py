@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import of_pair
 
@@ -19,6 +21,43 @@ class StrippedReasoning(Rule):
 
     ## Why it costs
     The server cached the turn with its reasoning. Without it the prefix ends there, and the rest is computed again.
+
+    ## Example
+    ```python
+    import re
+
+    from openai import OpenAI
+
+    client = OpenAI()
+    THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
+
+
+    def clean(message: dict) -> dict:
+        return {**message, "content": THINK.sub("", message["content"])}
+
+
+    def turn(history: list[dict], text: str):
+        return client.chat.completions.create(
+            model="qwen3",
+            messages=[*[clean(message) for message in history], {"role": "user", "content": text}],
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(history: list[dict], text: str):
+        return client.chat.completions.create(
+            model="qwen3",
+            messages=[*history, {"role": "user", "content": text}],
+            max_tokens=300,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -42,6 +81,16 @@ class StrippedReasoning(Rule):
 
     id = "KV304"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.STRIPPED_REASONING:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` takes the reasoning out of stored messages: the server holds "
+                "their keys with it",
+                "send assistant messages back as they came, or turn reasoning off",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.REASONING):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Pair, Traffic
 from promptlint_rules.wire import of_pair
 
@@ -20,6 +22,34 @@ class UnreplayedTail(Rule):
     ## Why it costs
     The cache holds what was sent. An entry written at the end of the decorated message is never read, and what was
     generated behind it is computed again.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(history: list[dict], text: str, page: str):
+        sent = f"{text} (The reader looks at {page}.)"
+        reply = client.chat.completions.create(
+            model="gpt-5.4-mini", messages=history + [{"role": "user", "content": sent}], max_tokens=300
+        )
+        history.append({"role": "user", "content": text})
+        return reply
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def turn(history: list[dict], text: str, page: str):
+        history.append({"role": "user", "content": f"{text} (The reader looks at {page}.)"})
+        return client.chat.completions.create(model="gpt-5.4-mini", messages=history, max_tokens=300)
+    ```
 
     ## On the wire
     ```json
@@ -39,6 +69,16 @@ class UnreplayedTail(Rule):
 
     id = "KV305"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.UNREPLAYED_TAIL:
+            yield of_practice(
+                type(self),
+                practice,
+                f"the newest message is sent as `{practice.expression}` and stored without the "
+                "addition: the next turn reads it again",
+                "store what was sent, or put the addition behind the last cache breakpoint",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         for pair in traffic.of_kind(Kind.TAIL):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -22,6 +24,36 @@ class UnreportedUsage(Rule):
     alone. OpenAI-compatible servers send usage in a stream only when `stream_options.include_usage` asks for it; vLLM
     and SGLang tell cached tokens only with a server flag.
 
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def ask(question: str):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini", messages=[{"role": "user", "content": question}], stream=True, max_tokens=300
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def ask(question: str):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "user", "content": question}],
+            stream=True,
+            stream_options={"include_usage": True},
+            max_tokens=300,
+        )
+    ```
+
     ## On the wire
     ```json
     {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
@@ -35,6 +67,15 @@ class UnreportedUsage(Rule):
 
     id = "KV601"
     severity = Severity.INFO
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.NO_STREAM_USAGE:
+            yield of_practice(
+                type(self),
+                practice,
+                "a streamed answer reports no usage unless `stream_options` asks for it: cached tokens stay unknown",
+                'add stream_options={"include_usage": True}',
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         seen, counts = traffic.current, traffic.counts

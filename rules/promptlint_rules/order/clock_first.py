@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Cadence, Origin
-from promptlint_core.prompt import Prompt
+from promptlint_core.prompt import Part, Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
 from promptlint_rules.order.law import finding, violations
@@ -100,6 +100,8 @@ class ClockFirst(Rule):
             return  # KV103's
         for violation in violations(prompt, Origin.CLOCK, slowest=Cadence.DEPLOY):
             segment = violation.segment
+            if segment.repeated and segment.part is Part.MESSAGES:
+                continue  # a clock in each stored message: KV306's, where it is read anew
             by_day = segment.cadence is not None and segment.cadence <= Cadence.DAY
             how_often = "once a day" if by_day else (segment.detail or "on every call")
             if segment.cadence is Cadence.DEPLOY:

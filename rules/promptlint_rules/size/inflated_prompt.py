@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core import tokens
 from promptlint_core.exchange import PieceKind
+from promptlint_core.practice import Practice, PracticeKind
 from promptlint_core.prompt import Part
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.size.repeated_blocks import repeated_across
 from promptlint_rules.traffic import Seen, Traffic
 from promptlint_rules.wire import wire_finding
@@ -30,6 +32,42 @@ class InflatedPrompt(Rule):
 
     ## Why it costs
     Every token of the prompt is computed or read for each request and holds KV memory as long as the answer takes.
+
+    ## Example
+    ```python
+    from pathlib import Path
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def explain(error: str):
+        log = Path("service.log").read_text(encoding="utf-8")
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "user", "content": f"Log: {log} Explain: {error}"}],
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from pathlib import Path
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def explain(error: str):
+        log = Path("service.log").read_text(encoding="utf-8")[-4_000:]
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "user", "content": f"Log: {log} Explain: {error}"}],
+            max_tokens=300,
+        )
+    ```
 
     ## On the wire
     ```json
@@ -57,6 +95,15 @@ class InflatedPrompt(Rule):
 
     id = "KV503"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.WHOLE_FILES:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` puts whole files into the prompt, however long they are",
+                "cut them to a number of tokens, or search them for what the question needs",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         yield from self._idle_tools(traffic)

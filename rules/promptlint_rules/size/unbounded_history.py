@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.size.contexts import context_tokens
 from promptlint_rules.traffic import Relation, Traffic
 from promptlint_rules.wire import wire_finding
@@ -26,6 +28,46 @@ class UnboundedHistory(Rule):
     ## Why it costs
     Each turn reads all earlier ones again and holds their KV memory. At the context's end the request is refused, or
     the oldest messages are dropped one by one and no prefix is found any more.
+
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    class Chat:
+        def __init__(self) -> None:
+            self.history: list[dict] = []
+
+        def turn(self, text: str) -> str:
+            self.history.append({"role": "user", "content": text})
+            reply = client.chat.completions.create(model="gpt-5.4-mini", messages=self.history, max_tokens=300)
+            answer = reply.choices[0].message.content
+            self.history.append({"role": "assistant", "content": answer})
+            return answer
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    class Chat:
+        def __init__(self) -> None:
+            self.history: list[dict] = []
+
+        def turn(self, text: str) -> str:
+            if len(self.history) > 60:
+                del self.history[:40]
+            self.history.append({"role": "user", "content": text})
+            reply = client.chat.completions.create(model="gpt-5.4-mini", messages=self.history, max_tokens=300)
+            answer = reply.choices[0].message.content
+            self.history.append({"role": "assistant", "content": answer})
+            return answer
+    ```
 
     ## On the wire
     ```json
@@ -60,6 +102,16 @@ class UnboundedHistory(Rule):
 
     id = "KV508"
     severity = Severity.WARNING
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.UNBOUNDED_HISTORY:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.detail}` grows with every turn and is sent whole; nothing in this module cuts it",
+                "drop many old messages at once when a token budget is reached; one by one on each "
+                "turn would end the prefix (KV301)",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         line = [seen for seen in traffic.line if not seen.failed]
