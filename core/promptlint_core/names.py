@@ -87,7 +87,7 @@ _ROWS: tuple[_Row, ...] = (
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VOCABULARY = sorted(_USER | _SESSION | _TENANT | _REQUEST | _RETRIEVED)
-_LEAST_SIMILARITY = 90.0
+_LEAST_SIMILARITY = 91.0
 _LEAST_FUZZY_LETTERS = 7
 """Short words are too close to one another to be taken for a misspelling."""
 

@@ -59,15 +59,34 @@ def repeated(fragments: Iterable[Fragment]) -> Fragments:
 
 def grown_by(old: Fragments, new: Fragments) -> Fragments | None:
     """What stands behind `old` in `new`, when `new` starts with it."""
-    if len(new) >= len(old) and all(a is b or a == b for a, b in zip(old, new, strict=False)):
-        return new[len(old) :]
-    return None
+    if len(new) < len(old):
+        return None
+    if not old:
+        return new
+    size = len(old) - 1
+    if old[:size] != new[:size]:
+        return None
+    rest = _without_start(new[size], old[size])
+    return None if rest is None else (*rest, *new[len(old) :])
+
+
+def _without_start(longer: Fragment, start: Fragment) -> Fragments | None:
+    """What is left of a fragment behind `start`; literals that were written behind one another are one piece."""
+    if longer == start:
+        return ()
+    if not isinstance(longer, Piece) or not isinstance(start, Piece) or longer.text is None or not start.text:
+        return None
+    return (replace(longer, text=longer.text[len(start.text) :]),) if longer.text.startswith(start.text) else None
 
 
 def choose(first: Fragments, second: Fragments) -> Fragments:
     """One of two runs; what both share at either end stands outside the fork."""
     if first == second:
         return first
+    for old, new in ((first, second), (second, first)):
+        tail_only = grown_by(old, new)
+        if tail_only is not None:
+            return (*old, _fork((tail_only, ())))
     head = 0
     while head < min(len(first), len(second)) and first[head] == second[head]:
         head += 1

@@ -24,6 +24,7 @@ from promptlint_linter.evaluate.values import (
     Deferred,
     Either,
     External,
+    Fork,
     Function,
     Instance,
     Listing,
@@ -193,7 +194,7 @@ class Machine:
     # What is found
 
     def compose(self, frame: Frame, node: cst.CSTNode, text: Text, *, is_template: bool = False) -> None:
-        if len(text.fragments) > 1:
+        if len(text.fragments) > 1 or any(isinstance(part, Fork) for part in text.fragments):
             self.records.composed[node, frame.via] = Composed(text, frame.site(node), frame.function, is_template)
             if is_template and self.current is not None and depends(text):
                 self.current.sends = True

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from promptlint_linter.calls.frameworks import INSTRUCTION_DECORATORS
-from promptlint_linter.evaluate.seeds import is_seeded
+from promptlint_linter.evaluate.seeds import Sight, holds_prompt_text, is_seeded
 from promptlint_linter.gate import may_hold_prompt
 
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncFor, ast.AsyncWith)
@@ -71,7 +71,11 @@ def read_outline(text: str, stem: str) -> Outline:
     outline = Outline()
     with uncollected(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
-        _Reader(text, stem, may_hold_prompt(text)).read_body(ast.parse(text).body, outline)
+        reader = _Reader(Sight(text), stem, may_hold_prompt(text))
+        body = ast.parse(text).body
+        if reader.is_gated:
+            reader.find_constants(body)
+        reader.read_body(body, outline)
     return outline
 
 
@@ -89,10 +93,23 @@ def uncollected() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    text: str
+    sight: Sight
     stem: str
     is_gated: bool
     """Whether the file may hold a prompt at all."""
+
+    def find_constants(self, body: Sequence[ast.stmt], ahead: str = "") -> None:
+        """Note the names that hold prompt text before what uses them is judged."""
+        for statement in body:
+            if isinstance(statement, ast.ImportFrom):
+                bound = (alias.asname or alias.name for alias in statement.names)
+                self.sight.imported.update(name for name in bound if name.isupper())
+            elif isinstance(statement, ast.Assign | ast.AnnAssign):
+                names = tuple(_changed_names(statement))
+                if holds_prompt_text(statement, (*names, self.stem), self.sight.text):
+                    self.sight.prompts.update(ahead + name for name in names)
+            elif isinstance(statement, ast.ClassDef):
+                self.find_constants(statement.body, ".")
 
     def read_body(self, body: Sequence[ast.stmt], outline: Outline) -> None:
         for statement in body:
@@ -147,7 +164,7 @@ class _Reader:
             and not isinstance(node, ast.ClassDef)
             and (
                 any(decorator.rsplit(".", 1)[-1] in INSTRUCTION_DECORATORS for decorator in named)
-                or is_seeded(node, (name, owner, self.stem), self.text)
+                or is_seeded(node, (name, owner, self.stem), self.sight)
             )
         )
         return Lines(name, first, node.end_lineno or node.lineno, named, seeded)

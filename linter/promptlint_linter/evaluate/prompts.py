@@ -99,10 +99,10 @@ def _concerns(module: Module, site: Site, parts: list[Parted]) -> bool:
     return any(p.cadence and p.text is None and p.site and p.site.source.module is module for p in found)
 
 
-def _richness(parts: list[Parted]) -> tuple[int, int]:
+def _richness(parts: list[Parted]) -> tuple[int, int, int]:
     """Sorts those prompts first of which others are parts, or the same with less of it known."""
     length = sum(len(piece.text or "") for _, _, run in parts for piece in fragments.pieces(run))
-    return -len(_keys(parts)), -length
+    return -len(_keys(parts)), -len(parts), -length
 
 
 def _keys(parts: Iterable[Parted]) -> set[tuple[int, int]]:
@@ -110,6 +110,8 @@ def _keys(parts: Iterable[Parted]) -> set[tuple[int, int]]:
     keys = set()
     for _, _, run in parts:
         for piece in fragments.pieces(run):
+            if piece.origin is Origin.HISTORY and piece.evidence is Evidence.NAMED:
+                continue  # told by the place of the call or list, which differ
             if piece.text is None and piece.cadence is not None and piece.site is not None:
                 followed = piece.evidence is Evidence.PROVED
                 enters = next((site for site, note in piece.flow if followed and note == ENTERS), None)

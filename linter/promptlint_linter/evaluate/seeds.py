@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -39,40 +40,101 @@ _TEXT_ARGUMENTS = frozenset(_AGENT_TEXTS) | {
 }  # fmt: skip
 
 
-def is_seeded(node: ast.stmt, names: tuple[str, ...], module_text: str) -> bool:
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is known of a module before its functions are judged."""
+
+    text: str
+    """The source of the module."""
+    prompts: set[str] = field(default_factory=set)
+    """Names of constants of the module that hold text of prompts, and of class attributes, with a dot ahead."""
+    imported: set[str] = field(default_factory=set)
+    """Constants of other modules, which may."""
+
+
+def is_seeded(node: ast.stmt, names: tuple[str, ...], sight: Sight) -> bool:
     """Whether a prompt or a call of a model may be found in a function or statement with these names around it."""
-    texts: list[str] = []
-    assigned: list[str] = []
-    composes = named = False
+
+    scan = _Scan(sight)
     for inner in _walk(node):
-        kind = type(inner)
-        if kind is ast.Constant:
-            if isinstance(inner.value, str):
-                texts.append(inner.value)
-        elif kind is ast.Name:
-            if isinstance(inner.ctx, ast.Store):
-                assigned.append(inner.id)
-        elif kind is ast.Call:
-            if _is_known_call(inner):
-                return True
-            if isinstance(inner.func, ast.Attribute) and inner.func.attr in _FILLING:
-                composes = True
-                named = named or _is_named_prompt(inner.func.value)
-        elif kind is ast.Dict:
-            if _is_changing_message(inner):
-                return True
-        elif kind is ast.FormattedValue:
-            composes = True
-            named = named or _is_named_prompt(inner.value)
-        elif kind is ast.BinOp and isinstance(inner.op, ast.Add | ast.Mod):
-            composes = True
-            named = named or _is_named_prompt(inner.left)
-        elif kind is ast.AugAssign and isinstance(inner.op, ast.Add):
-            composes = True
-            named = named or _is_named_prompt(inner.target)
-    if not composes:
+        if scan.look(inner):
+            return True
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and any(map(is_prompt_name, scan.assigned)):
+        return True
+    if not scan.composes:
         return False
-    return named or is_prompt_text("".join(texts), (*names, *assigned), module_text)
+    return scan.is_named or is_prompt_text("".join(scan.texts), (*names, *scan.assigned), sight.text)
+
+
+_SENDING = frozenset({"invoke", "ainvoke", "predict", "apredict", "complete", "acomplete", "astream"})
+"""Methods of models whose names little else has."""
+
+
+class _Scan:
+    """What one pass over a definition gathers."""
+
+    def __init__(self, sight: Sight) -> None:
+        self.sight = sight
+        self.texts: list[str] = []
+        self.assigned: list[str] = []
+        self.composes = False
+        self.is_named = False
+        """Something that is named like a prompt, or holds one, is put into a text."""
+
+    def look(self, node: Any) -> bool:
+        """True when the node alone settles the question."""
+        rule = _LOOKS.get(type(node))
+        return rule is not None and bool(rule(self, node))
+
+    def constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self.texts.append(node.value)
+
+    def name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.assigned.append(node.id)
+        elif node.id in self.sight.prompts:
+            self.is_named = True
+
+    def attribute(self, node: ast.Attribute) -> None:
+        if "." + node.attr in self.sight.prompts and isinstance(node.value, ast.Name):
+            self.is_named = self.is_named or node.value.id in ("self", "cls") or node.value.id[:1].isupper()
+
+    def call(self, node: ast.Call) -> bool:
+        if _is_known_call(node):
+            return True
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
+            self.puts_together(node.func.value, *node.args)
+        return False
+
+    def formatted(self, node: ast.FormattedValue) -> None:
+        self.puts_together(node.value)
+
+    def operation(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, ast.Add | ast.Mod):
+            self.puts_together(node.left, node.right)
+
+    def growth(self, node: ast.AugAssign) -> None:
+        if isinstance(node.op, ast.Add):
+            self.puts_together(node.target, node.value)
+
+    def puts_together(self, *parts: ast.expr) -> None:
+        self.composes = True
+        for part in parts:
+            name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
+            self.is_named = self.is_named or name in self.sight.imported or is_prompt_name(name)
+
+
+_LOOKS: dict[type, Any] = {
+    ast.Constant: _Scan.constant,
+    ast.Name: _Scan.name,
+    ast.Attribute: _Scan.attribute,
+    ast.Call: _Scan.call,
+    ast.Dict: lambda _, node: _is_changing_message(node),
+    ast.FormattedValue: _Scan.formatted,
+    ast.BinOp: _Scan.operation,
+    ast.AugAssign: _Scan.growth,
+}
 
 
 _NOT_WALKED = frozenset({"ctx", "op", "ops", "annotation", "returns", "type_comment", "type_params", "decorator_list"})
@@ -99,10 +161,10 @@ def _walk(node: ast.AST) -> Iterator[Any]:
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
-def _is_named_prompt(node: ast.expr) -> bool:
-    if isinstance(node, ast.Attribute):
-        return is_prompt_name(node.attr)
-    return isinstance(node, ast.Name) and is_prompt_name(node.id)
+def holds_prompt_text(node: ast.stmt, names: tuple[str, ...], module_text: str) -> bool:
+    """Whether an assignment gives a name to text of a prompt."""
+    texts = [inner.value for inner in _walk(node) if type(inner) is ast.Constant and isinstance(inner.value, str)]
+    return is_prompt_text("".join(texts), names, module_text)
 
 
 def _is_known_call(node: ast.Call) -> bool:
@@ -111,7 +173,7 @@ def _is_known_call(node: ast.Call) -> bool:
         name = function.id
     elif isinstance(function, ast.Attribute):
         name = function.attr
-        if name in retrieval.METHODS or (name in frameworks.MODEL_METHODS and _is_given_text(node)):
+        if name in retrieval.METHODS or (name in _SENDING and _is_given_text(node)):
             return True
     else:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from promptlint_core.cadence import Cadence, Evidence
+from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.clock import Precision, datetime_spec_precision
 from promptlint_core.names import origin_of_name
 from promptlint_linter.evaluate import fragments
@@ -76,16 +76,23 @@ def layout_of(machine: Machine, value: Listing | Mapping, site: Site | None) -> 
         parts.append(Piece("[", Cadence.FIXED))
         for number, item in enumerate(value.items[:_MOST_ITEMS]):
             parts += [Piece(", ", Cadence.FIXED)] if number else []
-            parts += text_of(machine, item, site)
+            parts += fragments.change(text_of(machine, item, site), _in_structure)
         parts.append(Piece("]", Cadence.FIXED))
         return tuple(parts)
     parts.append(Piece("{", Cadence.FIXED))
     for number, (key, item) in enumerate(value.entries[:_MOST_ITEMS]):
         comma = ", " if number else ""
         parts.append(Piece(f'{comma}"{key}": ' if key is not None else comma, Cadence.FIXED))
-        parts += text_of(machine, item, site, spelled=key or "")
+        parts += fragments.change(text_of(machine, item, site), _in_structure)
     parts.append(Piece("}", Cadence.FIXED))
     return tuple(parts)
+
+
+def _in_structure(piece: Piece) -> Piece:
+    """Ids in blocks and schemas are of the protocol (`tool_use_id`): their names do not say that they change."""
+    if piece.evidence is Evidence.NAMED and piece.origin is Origin.RANDOM:
+        return replace(piece, cadence=None, origin=Origin.UNKNOWN)
+    return piece
 
 
 def opaque_piece(value: Opaque, site: Site | None, spelled: str = "", spec: str = "") -> Piece:
