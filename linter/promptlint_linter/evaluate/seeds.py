@@ -151,8 +151,8 @@ def _walk(node: ast.AST) -> Iterator[Any]:
         if fields is None:
             fields = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _NOT_WALKED)
         for name in fields:
-            child = getattr(inner, name, None)
-            if child.__class__ is list:
+            child: Any = getattr(inner, name, None)
+            if isinstance(child, list):
                 waiting += [item for item in child if isinstance(item, ast.AST)]
             elif isinstance(child, ast.AST):
                 waiting.append(child)

@@ -73,7 +73,9 @@ def _guarded(machine: Machine, run: Callable[[], object]) -> None:
 
 def _run_statement(machine: Machine, module: Module, definition: Definition, names: frozenset[str]) -> None:
     for name in names:
-        machine.module_value(module, name)
+        value = machine.module_value(module, name)
+        if value is not None:
+            machine.force(value)
     imports.run_statement(imports.constants(machine, module), definition)
 
 
