@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promptlint_core.errors import PromptlintError
+from promptlint_report import expressions as ir
+from promptlint_report.expressions import load_ibis
 
 if TYPE_CHECKING:
-    import ibis.expr.types as ir
     import pyarrow as pa
-    from ibis.backends import BaseBackend
 
 ENGINES = ("duckdb", "spark")
 DUCKDB_MEMORY = "1500MB"
@@ -25,7 +25,7 @@ class Engine:
 
     name: str
 
-    def __init__(self, backend: BaseBackend) -> None:
+    def __init__(self, backend: Any) -> None:
         self.backend = backend
 
     def read_parquet(self, paths: list[Path], name: str) -> ir.Table:
@@ -61,7 +61,7 @@ class DuckdbEngine(Engine):
     name = "duckdb"
 
     def __init__(self, scratch: Path) -> None:
-        import ibis
+        ibis = load_ibis()
 
         backend = ibis.duckdb.connect(memory_limit=DUCKDB_MEMORY, temp_directory=str(scratch))
         backend.raw_sql("SET TimeZone = 'UTC'")
@@ -80,7 +80,7 @@ class DuckdbEngine(Engine):
         return table
 
     def from_arrow(self, rows: pa.Table, name: str) -> ir.Table:
-        import ibis
+        ibis = load_ibis()
 
         del name
         table: ir.Table = ibis.memtable(rows)
@@ -90,7 +90,7 @@ class DuckdbEngine(Engine):
         return self.backend.create_table(name, expression, temp=True)
 
     def microseconds(self, moment: ir.TimestampValue) -> ir.IntegerValue:
-        import ibis
+        ibis = load_ibis()
 
         # Ibis' own epoch_seconds() goes by a cast through the session's calendar: twice the time of the whole scan.
         @ibis.udf.scalar.builtin(signature=((moment.type(),), "int64"))  # type: ignore[untyped-decorator]
@@ -105,7 +105,7 @@ class SparkEngine(Engine):
 
     def __init__(self, master: str) -> None:
         try:
-            import ibis
+            ibis = load_ibis()
 
             sql = importlib.import_module("pyspark.sql")
         except ImportError as error:
@@ -149,7 +149,7 @@ class SparkEngine(Engine):
         return self.keep(expression, name)
 
     def microseconds(self, moment: ir.TimestampValue) -> ir.IntegerValue:
-        import ibis
+        ibis = load_ibis()
 
         @ibis.udf.scalar.builtin(signature=((moment.type(),), "int64"))  # type: ignore[untyped-decorator]
         def unix_micros(_: object) -> int: ...  # type: ignore[empty-body]

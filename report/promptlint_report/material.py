@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from promptlint_report import expressions as ir
 from promptlint_report.document import Basis, basis_of
 from promptlint_report.engine import Engine
 from promptlint_report.period import Period
 from promptlint_report.prices import Rates
 from promptlint_report.requests import CELL
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 THIS, LAST = 0, -1
 Row = dict[str, Any]

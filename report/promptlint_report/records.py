@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from promptlint_proxy.records.arrow import arrow_schema
 from promptlint_proxy.records.read import StoreView, view
+from promptlint_report import expressions as ir
 from promptlint_report.document import LeftOut
 from promptlint_report.engine import Engine
+from promptlint_report.expressions import load_ibis
 from promptlint_report.period import Period
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 TABLES = ("exchanges", "findings", "groups")
 _PICKED = ("_hash", "_copies", "_rank")
@@ -108,7 +106,7 @@ def _table(name: str, paths: list[Path], seen: StoreView, engine: Engine) -> ir.
 
 def _in_columns(table: ir.Table, name: str) -> ir.Table:
     """The columns of today's schema in their order and types; those that older files lack are null."""
-    import ibis
+    ibis = load_ibis()
 
     schema = ibis.Schema.from_pyarrow(arrow_schema(name))
     there = set(table.columns)
@@ -126,7 +124,7 @@ def _each_once(exchanges: ir.Table, engine: Engine) -> tuple[ir.Table, int]:
     Of two copies the one with reported usage counts, then the one with the fuller measurement. Comparing 64-bit hashes
     first keeps the memory small: only rows whose hash occurs twice are compared by their ids.
     """
-    import ibis
+    ibis = load_ibis()
 
     marked = exchanges.mutate(_hash=exchanges.exchange_id.hash())
     twice = marked.filter(marked.exchange_id.notnull()).group_by("_hash").aggregate(_copies=ibis._.count())

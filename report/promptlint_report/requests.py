@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC
-from typing import TYPE_CHECKING
 
+from promptlint_report import expressions as ir
 from promptlint_report.engine import Engine
+from promptlint_report.expressions import load_ibis
 from promptlint_report.period import Period
 from promptlint_report.prices import UNITS_PER_USD, Band, PriceBook, Priced, Rates
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 DAY_S = 86_400
 EXPIRED = "KV405"
@@ -142,7 +140,7 @@ def priced(
     table: ir.Table, engine: Engine, period: Period, book: PriceBook
 ) -> tuple[ir.Table, dict[str, Rates | None]]:
     """The cells with their costs, in 1e-10 USD, and the rates by price key; costs are null where no price is known."""
-    import ibis
+    ibis = load_ibis()
     import pyarrow as pa
 
     keys = engine.run(table.select(*PRICE_KEYS).distinct())
@@ -197,7 +195,7 @@ def usd(units: int | None) -> float | None:
 
 
 def _names(rows: ir.Table) -> dict[str, ir.Value]:
-    import ibis
+    ibis = load_ibis()
 
     named = {column: rows[column].coalesce("") for column in (*LABELS, "provider", "served_by", "service_tier")}
     model = rows.served_model.coalesce(rows.model).coalesce("")
@@ -213,7 +211,7 @@ def _flags(rows: ir.Table) -> dict[str, ir.Value]:
 
 
 def _local_day(at_s: ir.IntegerValue, period: Period) -> ir.IntegerValue:
-    import ibis
+    ibis = load_ibis()
 
     *changes, (_, last) = period.offsets()
     offset: ir.Value = ibis.literal(last, "int64")
@@ -229,7 +227,7 @@ def _whole(number: ir.NumericValue, divisor: int) -> ir.IntegerValue:
 
 
 def _band(rows: ir.Table, period: Period, book: PriceBook) -> ir.IntegerValue:
-    import ibis
+    ibis = load_ibis()
 
     def steps(value: ir.NumericValue, edges: list[int], strict: bool) -> ir.IntegerValue:
         count: ir.IntegerValue = ibis.literal(0, "int64")
@@ -248,7 +246,7 @@ def _band(rows: ir.Table, period: Period, book: PriceBook) -> ir.IntegerValue:
 
 
 def _least(left: ir.IntegerValue, right: ir.IntegerValue) -> ir.IntegerValue:
-    import ibis
+    ibis = load_ibis()
 
     result: ir.IntegerValue = ibis.least(left, right)
     return result

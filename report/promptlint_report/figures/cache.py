@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from promptlint_report.document import Basis, Column, Figure, Section, Table, Unit
+from promptlint_report.expressions import load_ibis
 from promptlint_report.material import THIS, Material, Row, ratio
 from promptlint_report.requests import usd
 
@@ -131,7 +132,7 @@ def _writes(material: Material) -> Table:
 
 def _expiry(material: Material) -> Table:
     """Prefixes that were equal but whose life was over: how long the gaps were, so which life catches them."""
-    import ibis
+    ibis = load_ibis()
 
     rows = material.rows
     known = rows.filter((rows.week == THIS) & rows.expired.fill_null(False) & rows.idle_s.notnull())

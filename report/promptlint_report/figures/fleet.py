@@ -7,13 +7,10 @@ and since hashes are uniform, a sample of hashes gives the same rate (Waldspurge
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from promptlint_report import expressions as ir
 from promptlint_report.document import Basis, Cell, Column, Figure, Section, Table, Unit
+from promptlint_report.expressions import load_ibis
 from promptlint_report.material import LAST, THIS, Material, Row, ratio
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 LIVES_S = (300, 1800, 3600, 86_400)
 """Five minutes, half an hour, an hour, a day."""
@@ -60,7 +57,7 @@ def _rows(material: Material) -> ir.Table:
 
 
 def _touches(material: Material, keep_one_in: int) -> ir.Table:
-    import ibis
+    ibis = load_ibis()
 
     rows = _rows(material)
     hashes = rows.block_hashes

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from promptlint_core.histogram import BUCKETS, GROWTH, LOWEST_S, merge, middle_s, quantile_s
+from promptlint_report import expressions as ir
 from promptlint_report.document import Basis, Cell, Column, Figure, Section, Table, Unit
+from promptlint_report.expressions import load_ibis
 from promptlint_report.material import LAST, THIS, Material, Row, ratio
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 QUANTILES = (0.5, 0.95, 0.99)
 KINDS = ("hit", "miss", "unknown")
@@ -55,14 +53,14 @@ Key = tuple[int, str, str]
 
 def _keys(rows: ir.Table) -> dict[str, ir.Value]:
     """What both kinds of histogram are grouped by, as numbers: grouping by text takes most of the time otherwise."""
-    import ibis
+    ibis = load_ibis()
 
     kind = ibis.cases((rows.hit > 0, 0), (rows.hit == 0, 1), else_=2)
     return {"route_hash": rows.route.hash(), "kind": kind.cast("int64")}
 
 
 def _ttft(material: Material) -> dict[Key, list[int]]:
-    import ibis
+    ibis = load_ibis()
 
     rows = material.rows
     timed = rows.filter((rows.week >= LAST) & (rows.ttft_s >= 0))
@@ -78,7 +76,7 @@ def _gaps(material: Material) -> dict[Key, list[int]]:
     Every count is written as one number together with its bucket, so that empty buckets fall out before the lists are
     taken apart into rows.
     """
-    import ibis
+    ibis = load_ibis()
 
     rows = material.rows
     streamed = rows.filter((rows.week >= LAST) & (rows.itl_histogram.length() > 0))

@@ -13,7 +13,7 @@ import io
 from promptlint_report.document import Charge, Report
 from promptlint_report.render.as_csv import safe
 
-COLUMNS = (
+COLUMNS: tuple[str, ...] = (
     "BilledCost",
     "BillingAccountId",
     "BillingAccountName",
