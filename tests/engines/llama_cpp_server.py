@@ -18,6 +18,8 @@ def main(model: str, context_tokens: str) -> None:
     params.n_ctx = int(context_tokens)
     params.n_parallel = 1
     params.warmup = False
+    params.verbosity = 0
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # tests run beside each other
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         params.port = free.getsockname()[1]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.engine
-pytest.importorskip("xllamacpp")
+pytest.importorskip("xllamacpp", exc_type=ImportError)
 pytest.importorskip("gguf")
 pytest.importorskip("tokenizers")
 
+from engines.llama_cpp_process import llama_cpp_server  # noqa: E402
 from engines.tiny_gguf import BYTE_TOKENS, TinyModel, write_tiny_gguf  # noqa: E402
 
 from promptlint_proxy.predict import Predictor, PredictorSettings  # noqa: E402
@@ -36,12 +36,8 @@ RULES = "Be brief. Name your source. Never guess. " * 4
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     model = tmp_path_factory.mktemp("model") / "tiny.gguf"
     write_tiny_gguf(model, TinyModel())
-    command = [sys.executable, str(Path(__file__).with_name("llama_cpp_server.py")), str(model), "4096"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
-        address = next(line.split()[1] for line in process.stdout if line.startswith("address "))
+    with llama_cpp_server(model, 4096) as address:
         yield address
-        process.stdin.close()
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +76,11 @@ def asked(path: str, system: str, turns: list[tuple[str, str]]) -> dict[str, Any
     return {"model": "tiny", "max_output_tokens": 5, "instructions": system, "input": items}
 
 
+def other_answer(begun: set[str]) -> str:
+    """What the client sends back instead of what was generated; a model without training may begin with any letter."""
+    return next(letter for letter in ascii_uppercase if letter not in begun) + "erns and hostas."
+
+
 def post(address: str, path: str, body: bytes) -> bytes:
     request = urllib.request.Request(f"{address}{path}", body, {"content-type": "application/json"})
     with urllib.request.urlopen(request, timeout=60) as answer:
@@ -90,6 +91,7 @@ def test_predicted_and_reported_tokens_are_equal(server: str, tokenizer: Path) -
     """Over all three APIs, which share one slot: a growing conversation, a changed head, the same prompt again."""
     predictor = Predictor(PredictorSettings(engine="llamacpp", tokenizer=tokenizer))
     told: list[tuple[str, int | None, int | None, int | None, int | None]] = []
+    begun: set[str] = set()
     at = 0.0
     for path in (CHAT, MESSAGES, RESPONSES):
         history = [("user", "Which plants like shade?")]
@@ -104,7 +106,8 @@ def test_predicted_and_reported_tokens_are_equal(server: str, tokenizer: Path) -
             usage = response.usage
             assert usage is not None
             told.append((path, prediction.prompt_tokens, usage.prompt_tokens, prediction.hit_tokens, usage.hit_tokens))
-            history += [("assistant", "Ferns and hostas."), ("user", f"And what of moss, in bed {len(told)}?")]
+            begun.add((response.content_tail or "")[:1])
+            history += [("assistant", other_answer(begun)), ("user", f"And what of moss, in bed {len(told)}?")]
             at += 1.0
     assert [(row[0], row[1], row[3]) for row in told] == [(row[0], row[2], row[4]) for row in told]
     assert sum(row[4] or 0 for row in told) > 1000

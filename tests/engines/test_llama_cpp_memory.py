@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.engine
-pytest.importorskip("xllamacpp")
+pytest.importorskip("xllamacpp", exc_type=ImportError)
 pytest.importorskip("gguf")
 
 from engines.tiny_gguf import TinyModel, write_tiny_gguf  # noqa: E402

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,12 +19,13 @@ from promptlint_proxy.protocols.openai_chat import OpenAIChat
 from promptlint_proxy.protocols.openai_completions import OpenAICompletions
 from promptlint_proxy.protocols.openai_responses import OpenAIResponses
 
-xllamacpp = pytest.importorskip("xllamacpp")
-tokenizers = pytest.importorskip("tokenizers")
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 pytestmark = pytest.mark.engine
+pytest.importorskip("xllamacpp", exc_type=ImportError)
+pytest.importorskip("gguf")
+pytest.importorskip("tokenizers")
+
+from engines.llama_cpp_process import llama_cpp_server  # noqa: E402
+from engines.tiny_gguf import TinyModel, write_tiny_gguf  # noqa: E402
 
 CHATML = (
     "<s>{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
@@ -45,7 +45,6 @@ PROTOCOLS: dict[str, Protocol] = {
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random GGUF with a byte vocabulary, and the same vocabulary as `tokenizer.json` with the server's template."""
-    from tiny_gguf import TinyModel, write_tiny_gguf
     from tokenizers import AddedToken, Tokenizer, models, normalizers, processors
 
     folder = tmp_path_factory.mktemp("tiny")
@@ -89,14 +88,8 @@ class Server:
 
 @pytest.fixture
 def server(model: Path) -> Iterator[Server]:
-    params = xllamacpp.CommonParams()
-    params.model.path = str(model / "tiny.gguf")
-    params.n_ctx, params.n_parallel, params.warmup, params.verbosity = 16_384, 1, False, 0
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    running = xllamacpp.Server(params)
-    settings = PredictorSettings(engine="llamacpp", tokenizer=model)
-    yield Server(running.listening_address, Predictor(settings))
-    del running
+    with llama_cpp_server(model / "tiny.gguf", 16_384) as address:
+        yield Server(address, Predictor(PredictorSettings(engine="llamacpp", tokenizer=model)))
 
 
 def conversation(turns: int, system: str = RULES) -> list[dict[str, str]]:
