@@ -101,12 +101,13 @@ try:
 except SystemExit as end:
     assert end.code == 0, end.code
 took = time.perf_counter() - start
-print(json.dumps({"s": took, "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps({"s": took, "cpu_s": used.ru_utime + used.ru_stime, "bytes": used.ru_maxrss * 1024}))
 """
 
 
 def measure(store: Path, output: Path) -> dict[str, float]:
-    """Seconds and peak resident bytes of one whole run, imports included."""
+    """Seconds, processor seconds and peak resident bytes of one whole run, imports included."""
     command = [sys.executable, "-c", _CHILD, str(store), WEEK, str(output)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "TZ": "UTC"})
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -129,7 +130,8 @@ def main() -> None:
             found.append((records, figures["s"]))
             fits = figures["s"] < LIMIT_S and figures["bytes"] < LIMIT_BYTES
             print(
-                f"{records:>12,} records: {figures['s']:6.1f} s, {figures['bytes'] / 2**30:.2f} GiB"
+                f"{records:>12,} records: {figures['s']:6.1f} s ({figures['cpu_s']:.1f} s of processor time), "
+                f"{figures['bytes'] / 2**30:.2f} GiB"
                 f" (limit {LIMIT_S:.0f} s, 2 GiB: {'kept' if fits else 'not kept'})",
                 flush=True,
             )
