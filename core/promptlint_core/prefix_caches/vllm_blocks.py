@@ -6,6 +6,7 @@ order is behind `version`.
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -40,9 +41,10 @@ class BlockPool:
         self._unused = 1
         self._free: OrderedDict[int, None] = OrderedDict()
         self._hash_of: dict[int, Hashable] = {}
-        self._blocks_of: dict[Hashable, dict[int, None]] = {}
-        self._references: dict[int, int] = {}
-        self._uses: dict[int, int] = {}
+        # One number where one block holds a content, as nearly always: a table for each would be most of the memory.
+        self._blocks_of: dict[Hashable, int | dict[int, None]] = {}
+        self._references = array("l", [0])
+        self._uses = array("l", [0])
         self._unhashed_first = version >= UNHASHED_FIRST_SINCE
 
     @property
@@ -61,7 +63,7 @@ class BlockPool:
     def find(self, block_hash: Hashable) -> int | None:
         """The block that holds this content, free or in use."""
         blocks = self._blocks_of.get(block_hash)
-        return next(iter(blocks)) if blocks else None
+        return next(iter(blocks)) if isinstance(blocks, dict) else blocks
 
     def is_free(self, block: int) -> bool:
         return block in self._free or block in self._first or block >= self._unused
@@ -70,7 +72,7 @@ class BlockPool:
         """Hold blocks that were hit: free ones leave the queue."""
         references, free = self._references, self._free
         for block in blocks:
-            held = references.get(block, 0)
+            held = references[block]
             if held == 0 and free.pop(block, 0) == 0:
                 del self._first[block]
             references[block] = held + 1
@@ -84,7 +86,7 @@ class BlockPool:
                 self.forget(block)
                 self.evictions += 1
             self._references[block] = 1
-            self._uses[block] = self._uses.get(block, 0) + 1
+            self._uses[block] += 1
             taken.append(block)
         return taken
 
@@ -93,17 +95,30 @@ class BlockPool:
             return self._first.popitem(last=False)[0]
         if self._unused < self.size:
             self._unused += 1
+            self._references.append(0)
+            self._uses.append(0)
             return self._unused - 1
         return self._free.popitem(last=False)[0]
 
     def use(self, block: int) -> int:
         """How often a block was handed out: tells whether it still holds what it held."""
-        return self._uses.get(block, 0)
+        return self._uses[block] if block < self._unused else 0
 
     def remember(self, block: int, block_hash: Hashable) -> None:
         """Enter a full block into the map under its hash."""
         self._hash_of[block] = block_hash
-        self._blocks_of.setdefault(block_hash, {})[block] = None
+        blocks = self._blocks_of.get(block_hash)
+        if blocks is None:
+            self._blocks_of[block_hash] = block
+        elif isinstance(blocks, dict):
+            blocks[block] = None
+        else:
+            self._blocks_of[block_hash] = {blocks: None, block: None}
+
+    @property
+    def known_blocks(self) -> int:
+        """Blocks whose content is known: what the memory of this object grows with."""
+        return len(self._hash_of)
 
     def has_hash(self, block: int) -> bool:
         return block in self._hash_of
@@ -112,8 +127,9 @@ class BlockPool:
         """Drop a block's hash: its content cannot be found any more."""
         block_hash = self._hash_of.pop(block)
         blocks = self._blocks_of[block_hash]
-        del blocks[block]
-        if not blocks:
+        if isinstance(blocks, dict):
+            del blocks[block]
+        if not isinstance(blocks, dict) or not blocks:
             del self._blocks_of[block_hash]
 
     def release(self, blocks: Sequence[int]) -> None:
@@ -153,7 +169,8 @@ class VllmBlocks:
     """What `vllm:prefix_cache_hits` counts."""
     pool: BlockPool = field(init=False)
     _held: dict[Hashable, _Held] = field(default_factory=dict, init=False)
-    _freed: OrderedDict[Hashable, tuple[list[int], list[int]]] = field(default_factory=OrderedDict, init=False)
+    _freed: OrderedDict[Hashable, tuple[int, list[int], list[int]]] = field(default_factory=OrderedDict, init=False)
+    """Of finished requests: (full blocks of the prompt, the blocks behind them, how often each was handed out)."""
 
     def __post_init__(self) -> None:
         self.pool = BlockPool(self.blocks, version=self.version)
@@ -221,7 +238,9 @@ class VllmBlocks:
         held = self._held.pop(request, None)
         if held is not None:
             self.pool.release(held.blocks)
-            self._freed[request] = held.blocks, [self.pool.use(block) for block in held.blocks]
+            full = min(len(held.hashes), held.tokens // self.block_size)
+            behind = held.blocks[full:]
+            self._freed[request] = full, behind, [self.pool.use(block) for block in behind]
             while len(self._freed) > _MOST_FREED:
                 self._freed.popitem(last=False)
 
@@ -230,8 +249,8 @@ class VllmBlocks:
 
         `hashes` cover the request's full blocks from the first on; blocks reused since are left alone.
         """
-        blocks, uses = self._freed.get(request, ((), ()))
-        for block, use, block_hash in zip(blocks, uses, hashes, strict=False):
+        full, blocks, uses = self._freed.get(request, (0, [], []))
+        for block, use, block_hash in zip(blocks, uses, hashes[full:], strict=False):
             if self.pool.use(block) == use and not self.pool.has_hash(block):
                 self.pool.remember(block, block_hash)
 
