@@ -126,6 +126,8 @@ def constructed(frame: Frame, callee: Class, arguments: Arguments, node: cst.Cal
 def library_call(frame: Frame, callee: External, arguments: Arguments, node: cst.Call) -> Value:
     name = callee.name
     source = origins.CALLS.get(name)
+    if source is origins.CALLS["os.listdir"] and _is_fixed_folder(frame, arguments):
+        source = origins.FIXED_LISTING
     if source is not None:
         return source_value(frame, source, name, arguments, node)
     special = builtin_calls.FUNCTIONS.get(name)
@@ -171,10 +173,19 @@ def table_call(frame: Frame, callee: External, arguments: Arguments, node: cst.C
     if match.is_retrieval(name):
         return retrieved(frame, node)
     if last in origins.PATH_LISTINGS and name.startswith("pathlib.Path()"):
-        return source_value(frame, origins.CALLS["os.listdir"], name, arguments, node)
+        folder = callee.receiver.arguments if isinstance(callee.receiver, External) else None
+        is_fixed = folder is not None and _is_fixed_folder(frame, folder)
+        source = origins.FIXED_LISTING if is_fixed else origins.CALLS["os.listdir"]
+        return source_value(frame, source, name, arguments, node)
     if last in origins.PATH_READINGS and name.startswith("pathlib.Path()"):
         return source_value(frame, origins.CALLS["os.stat"], name, arguments, node)
     return External(name + "()", arguments, frame.site(node), callee.receiver)
+
+
+def _is_fixed_folder(frame: Frame, arguments: Arguments) -> bool:
+    """Whether a listing is that of a folder of the program, not of where it happens to run."""
+    path = frame.machine.literal_text(arguments.positional[0] if arguments.positional else None)
+    return path is not None and path.strip("./*") != ""
 
 
 def retrieved(frame: Frame, node: cst.Call) -> Opaque:

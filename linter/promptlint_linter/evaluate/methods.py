@@ -77,7 +77,7 @@ def _of_opaque(frame: Frame, receiver: Opaque, name: str, arguments: Arguments, 
     if receiver.instant is not None:
         return clocks.method_of(frame.machine, receiver, name, arguments)
     known = receiver.piece.cadence is not None and receiver.piece.evidence is Evidence.PROVED
-    if known and name not in ("append", "invoke", "run"):
+    if known and name not in ("append", "invoke", "run", "create", "stream", "parse"):
         return Opaque(receiver.piece)
     if name == "join" and arguments.positional:
         return strings.joined(frame.machine, Text(), arguments.positional[0], frame.site(node))

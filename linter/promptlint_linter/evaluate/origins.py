@@ -82,6 +82,8 @@ CALLS: dict[str, Source] = {
     ),
 }
 
+FIXED_LISTING = Source(Origin.ORDER, Cadence.CALL, detail="listing of a folder")
+"""Of a folder that the program names: the same files each time, in an order that the file system chooses."""
 PATH_LISTINGS = frozenset({"iterdir", "glob", "rglob", "walk"})
 """Methods of a path whose items come in no fixed order."""
 PATH_READINGS = frozenset({"stat", "lstat"})

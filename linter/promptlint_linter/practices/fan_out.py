@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from promptlint_core.practice import Practice, PracticeKind
 from promptlint_linter.practices.sent import SYSTEM, Sent
-from promptlint_linter.practices.tree import FunctionNode, path_of
+from promptlint_linter.practices.tree import FunctionNode, ModuleTree, path_of
 
 _GATHERS = frozenset({"asyncio.gather", "asyncio.as_completed", "anyio.gather", "trio.gather"})
 
@@ -19,23 +19,27 @@ def read(sent: Sent) -> Iterator[Practice]:
     for call in sent.tree.calls:
         name = sent.tree.library_name(call.func)
         is_pool = isinstance(call.func, ast.Attribute) and call.func.attr in ("map", "imap", "imap_unordered")
-        if (name in _GATHERS and _starts(call, function)) or (
-            is_pool and call.args and path_of(call.args[0]) == function.name
-        ):
-            if not _is_warmed(sent, call, function):
-                yield sent.practice(PracticeKind.COLD_FAN_OUT, call, function.name, is_sure=False)
+        by_pool = is_pool and bool(call.args) and path_of(call.args[0]) == function.name
+        starts = by_pool or (name in _GATHERS and _starts(sent.tree, call, function))
+        if starts and not _is_warmed(sent, call, function):
+            yield sent.practice(PracticeKind.COLD_FAN_OUT, call, function.name, is_sure=False)
 
 
-def _starts(call: ast.Call, function: FunctionNode) -> bool:
+def _starts(tree: ModuleTree, call: ast.Call, function: FunctionNode) -> bool:
     """`gather(*(ask(x) for x in xs))`, `gather(*map(ask, xs))`."""
     for argument in call.args:
         inner = argument.value if isinstance(argument, ast.Starred) else argument
+        if isinstance(inner, ast.Name):
+            around = tree.function_of(call)
+            changes = tree.changes_of(around, inner.id) if around is not None else []
+            inner = next((c.value for c in changes if isinstance(c, ast.Assign)), inner)
+        started: ast.expr | None = None
         if isinstance(inner, ast.GeneratorExp | ast.ListComp) and isinstance(inner.elt, ast.Call):
-            if path_of(inner.elt.func).rsplit(".", 1)[-1] == function.name:
-                return True
-        if isinstance(inner, ast.Call) and path_of(inner.func) == "map" and inner.args:
-            if path_of(inner.args[0]).rsplit(".", 1)[-1] == function.name:
-                return True
+            started = inner.elt.func
+        elif isinstance(inner, ast.Call) and path_of(inner.func) == "map" and inner.args:
+            started = inner.args[0]
+        if started is not None and path_of(started).rsplit(".", 1)[-1] == function.name:
+            return True
     return False
 
 
@@ -55,7 +59,8 @@ def _is_warmed(sent: Sent, gather: ast.Call, function: FunctionNode) -> bool:
     """Whether the same function was awaited once before."""
     around = sent.tree.function_of(gather)
     for node in ast.walk(around) if around is not None else ():
-        if isinstance(node, ast.Await) and isinstance(node.value, ast.Call) and node.lineno <= gather.lineno:
-            if path_of(node.value.func).rsplit(".", 1)[-1] == function.name:
-                return True
+        if not isinstance(node, ast.Await) or not isinstance(node.value, ast.Call) or node.lineno > gather.lineno:
+            continue
+        if path_of(node.value.func).rsplit(".", 1)[-1] == function.name:
+            return True
     return False

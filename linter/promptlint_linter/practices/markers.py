@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from promptlint_core.practice import Practice, PracticeKind
-from promptlint_linter.practices.sent import MESSAGES, SYSTEM, Sent
+from promptlint_linter.practices.sent import MESSAGES, SYSTEM, Sent, scope_nodes
 from promptlint_linter.practices.slices import Flow
-from promptlint_linter.practices.tree import constant_text, entry, keyword
+from promptlint_linter.practices.tree import constant_text, entry, keyword, parameters, path_of
 
 _MOST_MARKERS = 4
 _LONG_CHARS = 4_000
@@ -26,7 +27,11 @@ def read(sent: Sent) -> Iterator[Practice]:
     for flow in marked:
         if flow.each is not None and not _is_capped(sent, flow):
             yield sent.practice(PracticeKind.TOO_MANY_MARKERS, flow.node, "one on each message")
+        elif _stays_in_history(sent, flow):
+            yield sent.practice(PracticeKind.TOO_MANY_MARKERS, flow.node, "one more with each turn: in the end over 4")
+    yield from _set_in_loops(sent)
     yield from _lives(sent, fixed)
+    yield from _on_request(sent, marked, automatic)
     if not marked and not automatic:
         yield from _unmarked(sent)
 
@@ -57,6 +62,59 @@ def _is_capped(sent: Sent, flow: Flow) -> bool:
     return any(isinstance(loop, ast.Subscript | ast.List | ast.Tuple) for loop in loops) or not loops
 
 
+def _stays_in_history(sent: Sent, flow: Flow) -> bool:
+    """A message with a breakpoint is appended to a kept history, and no old breakpoint is taken away."""
+    if re.search(r"(?:pop|del|remove|strip|clear)\w*[^\n]*cache_control", sent.tree.text):
+        return False
+    for above in sent.tree.ancestors(flow.node):
+        if isinstance(above, ast.stmt):
+            return False
+        if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "append":
+            path = path_of(above.func.value)
+            in_loop = bool(list(sent.tree.loops_around(above)))
+            return path.startswith("self.") or (path in sent.histories and in_loop)
+    return False
+
+
+def _set_in_loops(sent: Sent) -> Iterator[Practice]:
+    """`message["cache_control"] = …` for each message."""
+    for path, flow in sent.lists.items():
+        for loop in scope_nodes(sent, flow, path):
+            if not isinstance(loop, ast.For) or path_of(loop.iter) != path:
+                continue
+            for node in ast.walk(loop):
+                target = node.targets[0] if isinstance(node, ast.Assign) else None
+                if not isinstance(target, ast.Subscript) or constant_text(target.slice) != "cache_control":
+                    continue
+                if not list(sent.tree.conditions_around(node)):
+                    yield sent.practice(PracticeKind.TOO_MANY_MARKERS, node, "one on each message")
+
+
+def _on_request(sent: Sent, marked: list[Flow], automatic: int) -> Iterator[Practice]:
+    """The only breakpoint stands on the question of a single turn, and the constant system text ahead has none."""
+    system = _plain_text(sent.argument(*SYSTEM))
+    if (
+        len(marked) != 1
+        or automatic
+        or sent.histories
+        or marked[0].role != "user"
+        or sent.argument("tools") is not None
+    ):
+        return
+    block = marked[0].node
+    text = entry(block, "text") if isinstance(block, ast.Dict) else None
+    is_given = isinstance(text, ast.Name) and sent.function is not None and text.id in parameters(sent.function)
+    if is_given and isinstance(system, ast.Name) and _is_long_constant(sent, system.id):
+        yield sent.practice(PracticeKind.MARKER_ON_REQUEST, block)
+
+
+def _plain_text(node: ast.expr | None) -> ast.expr | None:
+    """The text of a system argument, through one block."""
+    if isinstance(node, ast.List) and len(node.elts) == 1 and isinstance(node.elts[0], ast.Dict):
+        return entry(node.elts[0], "text")
+    return node
+
+
 def _lives(sent: Sent, marked: list[Flow]) -> Iterator[Practice]:
     """A breakpoint of one hour behind one of five minutes."""
     shorter = False
@@ -80,7 +138,7 @@ def _unmarked(sent: Sent) -> Iterator[Practice]:
     """A constant system text that is sent in a loop without a breakpoint anywhere in the module."""
     if "cache_control" in sent.tree.text or "cachePoint" in sent.tree.text or "cache_point" in sent.tree.text:
         return
-    system = sent.argument(*SYSTEM)
+    system = _plain_text(sent.argument(*SYSTEM))
     if isinstance(system, ast.Name) and _is_long_constant(sent, system.id) and _is_repeated(sent):
         yield sent.practice(PracticeKind.NO_MARKER, system, is_sure=False)
 

@@ -1,4 +1,4 @@
-"""Parameters of a call that decide which cache is asked: model, effort, format, tool choice, routing keys; and streams."""
+"""Parameters of a call that decide which cache is asked: model, effort, format, routing keys; and streams."""
 
 from __future__ import annotations
 
@@ -51,10 +51,24 @@ def _chosen(sent: Sent) -> Iterator[Practice]:
         yield sent.practice(PracticeKind.MODEL_BY_MESSAGE, model, "by chance")
     elif model is not None and sent.turn_names and sent.depends(model, sent.turn_names):
         yield sent.practice(PracticeKind.MODEL_BY_MESSAGE, model, "by the text of the message")
+    elif _is_client_by_chance(sent):
+        yield sent.practice(PracticeKind.MODEL_BY_MESSAGE, sent.node.func, "by chance")
+    names = sent.turn_names | sent.step_names
     for name in _CACHED_PARAMETERS:
         value = sent.argument(name)
-        if value is not None and sent.turn_names and sent.depends(value, sent.turn_names):
+        if value is not None and names and sent.depends(value, names):
             yield sent.practice(PracticeKind.PARAMETER_BY_MESSAGE, value, name)
+
+
+def _is_client_by_chance(sent: Sent) -> bool:
+    """`client = random.choice(clients)` in the function that sends."""
+    root: ast.expr = sent.node.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and sent.function is not None:
+        values = [getattr(change, "value", None) for change in sent.tree.changes_of(sent.function, root.id)]
+        return any(isinstance(v, ast.Call) and sent.tree.library_name(v.func) in _BIG_PICK for v in values)
+    return isinstance(root, ast.Call) and sent.tree.library_name(root.func) in _BIG_PICK
 
 
 def _keys(sent: Sent) -> Iterator[Practice]:
@@ -99,7 +113,7 @@ def _names(node: ast.expr, name: str) -> bool:
 
 
 def _is_cut(sent: Sent, node: ast.AST) -> bool:
-    """A clock that is cut to the day or formatted: how fine it is then is not known here; or a stored key comes first."""
+    """A clock that is formatted, so that it is not known here how fine it is; or a stored key comes first."""
     for above in sent.tree.ancestors(node):
         if isinstance(above, ast.BoolOp) or (isinstance(above, ast.Attribute) and above.attr in ("strftime", "date")):
             return True

@@ -1,4 +1,4 @@
-"""What is done to each stored message when the history is rendered for a request, and to text on its way into a prompt."""
+"""What is done to each stored message when the history is rendered, and to text on its way into a prompt."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _of_stored(sent: Sent, flow: Flow) -> Iterator[Practice]:
         elif source is not None and source.origin is Origin.RANDOM:
             if _is_fallback_or_id(sent, node):
                 yield sent.practice(PracticeKind.REGENERATED_ID, node)
-        elif name.rsplit(".", 1)[-1] in _SIGNED:
+        elif name.rsplit(".", 1)[-1] in _SIGNED or (name == "base64.b64encode" and _encodes_anew(sent, node)):
             yield sent.practice(PracticeKind.CHANGING_IMAGE, node)
         elif name == "json.dumps" and _is_stored_mapping(sent, flow, node):
             yield sent.practice(PracticeKind.STORED_JSON, node)
@@ -83,15 +83,27 @@ def _of_stored(sent: Sent, flow: Flow) -> Iterator[Practice]:
         yield sent.practice(PracticeKind.STRIPPED_REASONING, node)
 
 
+def _encodes_anew(sent: Sent, node: ast.Call) -> bool:
+    """A picture is written by an image library and its bytes are put into the message."""
+    function = sent.tree.function_of(node)
+    uses_library = any(name.split(".", 1)[0] in ("PIL", "cv2") for name in sent.tree.imports.values())
+    saves = function is not None and any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in ("save", "imencode")
+        for n in ast.walk(function)
+    )
+    return uses_library and saves
+
+
 def _of_mutations(sent: Sent) -> Iterator[Practice]:
     """`message.pop("reasoning_content")` in the function that renders the history."""
     functions = {flow.scope.function for flow in sent.messages if flow.each is not None} - {None}
     for function in functions:
         for node in ast.walk(function) if function is not None else ():
-            is_pop = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
-            if is_pop and isinstance(node, ast.Call) and node.args and constant_text(node.args[0]) in _REASONING_KEYS:
-                if list(sent.tree.loops_around(node)) or function is not sent.function:
-                    yield sent.practice(PracticeKind.STRIPPED_REASONING, node)
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "pop":
+                continue
+            is_reasoning = bool(node.args) and constant_text(node.args[0]) in _REASONING_KEYS
+            if is_reasoning and (list(sent.tree.loops_around(node)) or function is not sent.function):
+                yield sent.practice(PracticeKind.STRIPPED_REASONING, node)
 
 
 def _strips_thinking(sent: Sent, node: ast.Call) -> bool:
@@ -181,6 +193,8 @@ def _of_text(sent: Sent, flow: Flow) -> Iterator[Practice]:
     if not isinstance(node, ast.Call):
         return
     name = sent.tree.library_name(node.func)
+    if name == "json.dumps" and flow.role in ("system", "developer") and _is_stored_mapping(sent, flow, node):
+        yield sent.practice(PracticeKind.STORED_JSON, node)
     if name == "json.dumps" and isinstance(keyword(node, "indent"), ast.Constant) and flow.role != "tool":
         yield sent.practice(PracticeKind.INDENTED_JSON, node, is_sure=False)
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("read_text", "read"):
@@ -190,7 +204,11 @@ def _of_text(sent: Sent, flow: Flow) -> Iterator[Practice]:
     function = sent.tree.function_of(node)
     if function is not None and _CUT.search(ast.get_source_segment(sent.tree.text, function) or ""):
         return
-    if _reads_a_record(node.func.value) or _is_joined_listing(sent, node):
+    read_from = node.func.value
+    if isinstance(read_from, ast.Name) and function is not None:
+        opened = [c.context_expr for c in sent.tree.changes_of(function, read_from.id) if isinstance(c, ast.withitem)]
+        read_from = opened[0] if opened else read_from
+    if _reads_a_record(read_from) or _is_joined_listing(sent, node):
         yield sent.practice(PracticeKind.WHOLE_FILES, node)
 
 

@@ -75,6 +75,31 @@ class Sent:
                 found.setdefault(path, flow)
         return found
 
+    @cached_property
+    def lists(self) -> dict[str, Flow]:
+        """All names that the list of messages has on its way, the outermost first."""
+        found: dict[str, Flow] = {}
+        for flow in self.messages:
+            if flow.level is Level.LIST and (path := path_of(flow.node)):
+                found.setdefault(path, flow)
+        return found
+
+    @cached_property
+    def step_names(self) -> frozenset[str]:
+        """Variables that count the rounds of the loop in which the call stands."""
+        names: set[str] = set()
+        for loop in self.tree.loops_around(self.node):
+            if isinstance(loop, ast.While):
+                names |= {path_of(n.target) for n in ast.walk(loop) if isinstance(n, ast.AugAssign)}
+            elif isinstance(loop.iter, ast.Call) and path_of(loop.iter.func) in (
+                "range",
+                "enumerate",
+                "itertools.count",
+                "count",
+            ):
+                names |= {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        return frozenset(names - {""})
+
     def changes(self, flow: Flow, path: str) -> list[ast.AST]:
         """What binds or grows a name: in its function, of `self` in its class, else in the module."""
         if path.startswith("self."):

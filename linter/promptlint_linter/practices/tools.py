@@ -14,6 +14,7 @@ _COMPLETION = frozenset({"concurrent.futures.as_completed", "asyncio.as_complete
 _RESULT_TYPES = frozenset({"tool_result", "function_call_output", "custom_tool_call_output"})
 _SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference"})
 _SCHEMA_LISTS = frozenset({"enum", "required", "anyOf", "oneOf"})
+_STATES = frozenset({"phase", "step", "stage", "state", "turn", "iteration", "round"})
 _DEEPEST = 6
 
 
@@ -38,11 +39,12 @@ def _order(sent: Sent, flow: Flow) -> Iterator[Practice]:
         loops = [generator.iter for generator in node.generators]
     elif isinstance(node, ast.Name) and flow.scope.function is not None:
         for change in sent.tree.changes_of(flow.scope.function, node.id):
-            if isinstance(change, ast.Call) and not _is_sorted_later(sent, flow.scope.function, node.id):
+            grows = isinstance(change, ast.Call | ast.AugAssign)
+            if grows and not _is_sorted_later(flow.scope.function, node.id):
                 loops += [loop.iter for loop in sent.tree.loops_around(change) if not isinstance(loop, ast.While)]
     elif isinstance(node, ast.Call) and path_of(node.func) in ("list", "tuple") and node.args:
         loops = [node.args[0]]
-    if any(_is_sorted(sent.tree, above) for above in sent.tree.ancestors(node)):
+    if any(_is_sorted(above) for above in sent.tree.ancestors(node)):
         return
     for loop in loops:
         if is_set(sent.tree, loop, flow.scope.function):
@@ -51,16 +53,16 @@ def _order(sent: Sent, flow: Flow) -> Iterator[Practice]:
             yield sent.practice(PracticeKind.UNSTABLE_TOOL_ORDER, loop, "the order of completion")
 
 
-def _is_sorted(tree: ModuleTree, node: ast.AST) -> bool:
+def _is_sorted(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and path_of(node.func) == "sorted"
 
 
-def _is_sorted_later(sent: Sent, function: FunctionNode, name: str) -> bool:
+def _is_sorted_later(function: FunctionNode, name: str) -> bool:
     for node in inside(function):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr == "sort" and path_of(node.func.value) == name:
                 return True
-            if _is_sorted(sent.tree, node) and any(path_of(a) == name for a in node.args):
+            if _is_sorted(node) and any(path_of(a) == name for a in node.args):
                 return True
     return False
 
@@ -83,6 +85,11 @@ def is_set(tree: ModuleTree, node: ast.expr, function: FunctionNode | None, dept
         return any(is_set(tree, side, function, depth + 1) for side in (node.left, node.right))
     if isinstance(node, ast.Call):
         return _gives_set(tree, node, function, depth)
+    if isinstance(node, ast.Attribute) and path_of(node).startswith("self."):
+        owner = tree.class_of(node)
+        changes = tree.changes_of(owner, path_of(node)) if owner is not None else []
+        values = [c.value for c in changes if isinstance(c, ast.Assign | ast.AnnAssign) and c.value is not None]
+        return bool(values) and all(is_set(tree, value, tree.function_of(value), depth + 1) for value in values)
     if isinstance(node, ast.Name):
         scopes: list[ast.AST] = [function] if function is not None else []
         for scope in (*scopes, tree.root):
@@ -112,11 +119,33 @@ def _gives_set(tree: ModuleTree, node: ast.Call, function: FunctionNode | None, 
 
 def _choice(sent: Sent) -> Iterator[Practice]:
     value = sent.argument("tools", "functions")
-    if value is None or not sent.turn_names:
+    if value is None:
+        return
+    if (state := _state_of(sent, value)) is not None:
+        yield sent.practice(PracticeKind.TOOLS_BY_MESSAGE, value, state)
+        return
+    if not sent.turn_names:
         return
     chosen = isinstance(value, ast.Call | ast.IfExp | ast.ListComp | ast.Name | ast.Subscript)
     if chosen and sent.depends(value, sent.turn_names):
         yield sent.practice(PracticeKind.TOOLS_BY_MESSAGE, value, ", ".join(sorted(sent.turn_names)))
+
+
+def _state_of(sent: Sent, value: ast.expr) -> str | None:
+    """The phase or step by which one of several lists is taken."""
+    choices: list[ast.expr] = [value]
+    if isinstance(value, ast.Name) and sent.function is not None:
+        changes = sent.tree.changes_of(sent.function, value.id)
+        choices = [c.value for c in changes if isinstance(c, ast.Assign | ast.AnnAssign) and c.value is not None]
+    for choice in choices:
+        tests = [choice.test] if isinstance(choice, ast.IfExp) else []
+        if choice is not value and len(choices) > 1:
+            tests += [condition.test for condition in sent.tree.conditions_around(choice)]
+        for inner in (inner for test in tests for inner in ast.walk(test)):
+            name = path_of(inner).rstrip("]").replace("[", ".").rsplit(".", 1)[-1]
+            if name in _STATES:
+                return path_of(inner)
+    return None
 
 
 def _schemas(sent: Sent, node: ast.Dict, flow: Flow) -> Iterator[Practice]:
@@ -141,8 +170,25 @@ def _results(sent: Sent) -> Iterator[Practice]:
             if isinstance(loop, ast.While) or not _by_completion(sent.tree, loop.iter, function):
                 continue
             name = _appended_to(sent.tree, node)
-            if name and function is not None and not _is_sorted_later(sent, function, name):
+            if name and function is not None and not _is_sorted_later(function, name):
                 yield sent.practice(PracticeKind.COMPLETION_ORDER, loop.iter)
+
+    yield from _shared_results(sent)
+
+
+def _shared_results(sent: Sent) -> Iterator[Practice]:
+    """A list to which tasks that run side by side append their results."""
+    for path, flow in sent.lists.items():
+        outer = flow.scope.function
+        for inner in ast.walk(outer) if outer is not None else ():
+            if not isinstance(inner, ast.AsyncFunctionDef) or inner is outer:
+                continue
+            if not any(isinstance(node, ast.Await) for node in ast.walk(inner)):
+                continue
+            for node in ast.walk(inner):
+                is_result = isinstance(node, ast.Dict) and _is_result(node) and _appended_to(sent.tree, node) == path
+                if is_result and outer is not None and not _is_sorted_later(outer, path):
+                    yield sent.practice(PracticeKind.COMPLETION_ORDER, sent.tree.parents[node])
 
 
 def _is_result(node: ast.Dict) -> bool:

@@ -12,6 +12,27 @@ from promptlint_linter.evaluate.outline import dotted, imported_names
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _LONGEST_EXPRESSION = 120
+_COMMON_METHODS = frozenset(
+    [
+        "append",
+        "extend",
+        "get",
+        "pop",
+        "join",
+        "format",
+        "create",
+        "invoke",
+        "run",
+        "call",
+        "update",
+        "add",
+        "items",
+        "keys",
+        "values",
+        "copy",
+    ]
+)
+"""A method of this name may belong to any object."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -84,6 +105,9 @@ class ModuleTree:
         ):
             owner = self.class_of(call)
             found = [f for f in self.functions.get(target.attr, ()) if self.parents[f] is owner]
+        elif isinstance(target, ast.Attribute) and path_of(target.value).split(".", 1)[0] not in self.imports:
+            found = self.functions.get(target.attr, [])
+            found = [f for f in found if isinstance(self.parents[f], ast.ClassDef) and f.name not in _COMMON_METHODS]
         else:
             return None
         return found[0] if len(found) == 1 else None
@@ -188,13 +212,11 @@ def _bound_names(node: ast.AST) -> Iterator[str]:
         if (name := path_of(node.target)) and node.value is not None:
             yield name
     elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-        elements = [n for n in ast.walk(node.target) if isinstance(n, ast.Name)]
-        yield from (n.id for n in elements)
+        yield from (n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
         yield path_of(node.optional_vars)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWING:
-        if name := path_of(node.func.value):
-            yield name
+        yield path_of(node.func.value)
 
 
 def _holds(tree: ast.AST, node: ast.AST) -> bool:

@@ -14,6 +14,7 @@ from promptlint_linter.practices.tree import constant_text, entry, keyword, path
 _LEAST_WINDOW = 3
 """Fewer messages than that are an excerpt, not a history."""
 _LARGE_STEP = 4
+_LEAST_REPEATED_CHARS = 120
 _CAPPED = re.compile(
     r"(?i)trim|trunc|max_?turn|max_?mess|max_?hist|max_?iter|max_?step|window|compact|summar|budget|\[\s*-|popleft|\.pop\(|"
     r"maxlen|\bdel |clear\(|reset|prune|limit|slice"
@@ -28,7 +29,12 @@ def read(sent: Sent) -> Iterator[Practice]:
         for node in scope_nodes(sent, flow, path):
             if _drops_first(node, path) and not _in_large_steps(sent, node):
                 yield sent.practice(PracticeKind.SLIDING_WINDOW, node)
+    for call in sent.tree.calls:
+        name = path_of(call.func)
+        if name.rsplit(".", 1)[-1] == "ConversationBufferWindowMemory" or name == "ChatMemoryBuffer.from_defaults":
+            yield sent.practice(PracticeKind.SLIDING_WINDOW, call)
     yield from _unbounded(sent)
+    yield from _repeated_constants(sent)
 
 
 def _slides(sent: Sent, flow: Flow) -> bool:
@@ -120,3 +126,19 @@ def _unbounded(sent: Sent) -> Iterator[Practice]:
         }
         if {"user", "assistant"} <= roles:
             yield sent.practice(PracticeKind.UNBOUNDED_HISTORY, sent.argument("messages", "input") or sent.node, path)
+
+
+def _repeated_constants(sent: Sent) -> Iterator[Practice]:
+    """The same long constant is appended to a kept history on every turn."""
+    for path, flow in sent.histories.items():
+        for change in sent.changes(flow, path):
+            if not isinstance(change, ast.Call) or not change.args or not isinstance(change.args[-1], ast.Dict):
+                continue
+            if sent.tree.function_of(change) is not sent.function or list(sent.tree.conditions_around(change)):
+                continue
+            content = entry(change.args[-1], "content")
+            if not path.startswith("self.") or not isinstance(content, ast.Name):
+                continue
+            values = [getattr(c, "value", None) for c in sent.tree.changes_of(sent.tree.root, content.id)]
+            if any(len(constant_text(value) or "") >= _LEAST_REPEATED_CHARS for value in values):
+                yield sent.practice(PracticeKind.REPEATED_CONSTANT, change)

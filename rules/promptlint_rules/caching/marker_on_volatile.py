@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
+from promptlint_core.practice import Practice, PracticeKind
 from promptlint_core.prompt import Part, Place, Prompt, Segment
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.caching.lookback import written_inside
 from promptlint_rules.difference import Kind
 from promptlint_rules.order.law import violations
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Pair, Relation, Traffic
 from promptlint_rules.wire import MIN_BEHIND_TOKENS, of_pair
 
@@ -128,6 +130,16 @@ class MarkerOnVolatile(Rule):
                     flow=segment.flow,
                     prompt=prompt,
                 )
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.MARKER_ON_REQUEST:
+            yield of_practice(
+                type(self),
+                practice,
+                "the only cache breakpoint stands on text that differs with each request: it is written each time and "
+                "never read, while the constant system text ahead of it has none",
+                "put the breakpoint behind the system text",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         if not traffic.policy.explicit:

@@ -104,6 +104,13 @@ class InflatedPrompt(Rule):
                 f"`{practice.expression}` puts whole files into the prompt, however long they are",
                 "cut them to a number of tokens, or search them for what the question needs",
             )
+        elif practice.kind is PracticeKind.REPEATED_CONSTANT:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` adds the same text to the history on every turn",
+                "send it once, in the system text",
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         yield from self._idle_tools(traffic)
