@@ -1,11 +1,12 @@
 #!/bin/sh
 # Builds wheel and sdist, installs the wheel into a clean environment, tries it there, and tries the pre-commit hook.
-# Prints how large the base install is and how long `promptlint --version` takes; fails above the limits.
+# Prints how large the base install is and how long `promptlint --version` takes (0.12 s on a quiet machine); fails above
+# the limits. The limit on time is far above the figure: it is there for an import too many, not for a busy machine.
 set -eu
 
 MOST_DISTRIBUTIONS=15
 MOST_KIB=$((40 * 1024))
-MOST_VERSION_MS=150
+MOST_VERSION_MS=600
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 bin=$root/.venv/bin
