@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from promptlint_linter.calls.messages import ROLES, normal_role
 from promptlint_linter.evaluate.values import (
     Constant,
@@ -14,6 +16,7 @@ from promptlint_linter.evaluate.values import (
     Mark,
     Message,
     Repeat,
+    Site,
     Spread,
     Value,
 )
@@ -64,7 +67,15 @@ def mark_of(machine: Machine, block: Mapping) -> Mark | None:
     if isinstance(known, Constant) and known.value is None:
         return None
     life = machine.literal_text(known.get("ttl")) if isinstance(known, Mapping) else None
-    return Mark(_LIVES_S.get(life) if life else None, block.site)
+    return Mark(_LIVES_S.get(life) if life else None, _site_of(known, block))
+
+
+def _site_of(control: Value, block: Mapping) -> Site | None:
+    """Where the breakpoint is written: in the block itself, or a constant that the block names."""
+    elements = block.site.node.elements if block.site and isinstance(block.site.node, cst.Dict) else ()
+    site = control.site if isinstance(control, Mapping) else None
+    is_inside = site is not None and any(element.value is site.node for element in elements)
+    return site if is_inside else block.site
 
 
 def block_text(machine: Machine, block: Mapping) -> Value | None:

@@ -171,6 +171,9 @@ def _tails(sent: Sent) -> Iterator[Practice]:
         if any(flow.node in ast.walk(item) for item in stored):
             continue
         adds = flow.level is Level.CONTENT and flow.role == "user" and _adds(flow.node, kept)
+        parent = sent.tree.parents.get(flow.node)
+        if adds and isinstance(parent, ast.Assign) and path_of(parent.targets[0]) in kept:
+            continue  # the longer text has the name of the stored one: it is what is stored
         if adds or _is_extra(sent, flow, function):
             yield sent.practice(PracticeKind.UNREPLAYED_TAIL, flow.node)
             return

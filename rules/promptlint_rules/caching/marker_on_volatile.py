@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.practice import Practice, PracticeKind
-from promptlint_core.prompt import Part, Place, Prompt, Segment
+from promptlint_core.prompt import Marker, Part, Place, Prompt, Segment
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.caching.lookback import written_inside
 from promptlint_rules.difference import Kind
-from promptlint_rules.order.law import violations
 from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Pair, Relation, Traffic
 from promptlint_rules.wire import MIN_BEHIND_TOKENS, of_pair
@@ -112,10 +111,9 @@ class MarkerOnVolatile(Rule):
     severity = Severity.ERROR
 
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
-        told = {id(violation.segment) for violation in violations(prompt, *_VOLATILE)}
-        for segment in _marked_text(prompt):
+        for segment, marker in _marked_text(prompt):
             is_volatile = segment.origin in _VOLATILE and segment.cadence is Cadence.CALL
-            if is_volatile and segment.evidence is Evidence.PROVED and id(segment) not in told:
+            if is_volatile and segment.evidence is Evidence.PROVED:
                 yield Finding(
                     rule=self.id,
                     name=self.name,
@@ -123,7 +121,7 @@ class MarkerOnVolatile(Rule):
                     confidence=segment.evidence,
                     message=f"`{segment.expression}` changes on every call inside a block with a cache breakpoint: "
                     "it is written each time and never read",
-                    place=segment.place or prompt.place or Place("", 1),
+                    place=marker.place or segment.place or prompt.place or Place("", 1),
                     expression=segment.expression,
                     cadence=segment.cadence,
                     advice="put the changing part into a block of its own behind the breakpoint",
@@ -179,7 +177,7 @@ def _only_the_question_is_marked(pair: Pair, traffic: Traffic) -> bool:
     return pair.relation is Relation.GROUP and asked_once and written
 
 
-def _marked_text(prompt: Prompt) -> Iterator[Segment]:
+def _marked_text(prompt: Prompt) -> Iterator[tuple[Segment, Marker]]:
     """The segments of tools and system text that stand in a block with a breakpoint behind it."""
     block: list[Segment] = []
     for segment in prompt.segments:
@@ -187,5 +185,5 @@ def _marked_text(prompt: Prompt) -> Iterator[Segment]:
             return
         block.append(segment)
         if segment.marker is not None:
-            yield from block
+            yield from ((inner, segment.marker) for inner in block)
             block = []

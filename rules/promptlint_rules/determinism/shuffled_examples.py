@@ -8,7 +8,7 @@ from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
-from promptlint_rules.order.law import finding, violations
+from promptlint_rules.order.law import Violation, finding, is_instruction, violations
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import leading, of_pair
 
@@ -94,13 +94,26 @@ class ShuffledExamples(Rule):
     severity = Severity.ERROR
 
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
-        for violation in violations(prompt, Origin.SAMPLE):
+        told = list(violations(prompt, Origin.SAMPLE))
+        for violation in told:
             yield finding(
                 type(self),
                 prompt,
                 violation,
                 message=f"`{violation.segment.expression}` draws anew for each prompt, ahead of {violation.behind}",
                 advice="draw once with a fixed seed, or put the examples behind the rules",
+            )
+        drawn = [
+            s for s in prompt.segments if s.origin is Origin.SAMPLE and is_instruction(s) and s.cadence is not None
+        ]
+        for segment in drawn if not told else ():
+            yield finding(
+                type(self),
+                prompt,
+                Violation(segment, 0, history_behind=False),
+                message=f"`{segment.expression}` draws anew for each prompt: the cache never holds what is drawn",
+                advice="draw once with a fixed seed",
+                severity=Severity.INFO,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
