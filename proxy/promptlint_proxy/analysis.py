@@ -99,7 +99,8 @@ class Analysis:
             exchange, placement.group.key, placement.line, placement.turn, prompt_tokens, reported, placement.retry_of
         )
         pairs = self._compare(placement, seen)
-        self._lines.keep(placement, seen)
+        for forgotten in self._lines.keep(placement, seen):
+            self._forget(forgotten)
         state = self._state(placement.group)
         state.counts = _counted(state.counts, seen)
         state.pairs.extend(pairs)
@@ -123,6 +124,16 @@ class Analysis:
             if state is not None:
                 views.append(state.strip.view(group.key, state.counts, self.tokens, self.settings.hash_key))
         return tuple(views)
+
+    def _forget(self, seen: Seen) -> None:
+        """A request is beyond the budget: nothing may hold its text any longer."""
+        state = self._states.get(seen.group)
+        if state is None:
+            return
+        kept = [pair for pair in state.pairs if pair.earlier.index > seen.index]
+        if len(kept) < len(state.pairs):
+            state.pairs = deque(kept, maxlen=_WINDOW)
+        state.strip.forget(seen, self.tokens, self.settings.hash_key)
 
     def _compare(self, placement: Placement, seen: Seen) -> tuple[Pair, ...]:
         if placement.predecessor is not None:

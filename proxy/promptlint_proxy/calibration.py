@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import TypeVar
 
 from promptlint_core import tokens
 from promptlint_core.exchange import Request
 
 _KEPT_PIECES = 50_000
+_KEPT_MODELS = 1_000
 _ALWAYS = 20
 """Reported prompts of a model that are all counted by us too; then one in `_EVERY`."""
 _EVERY = 25
@@ -21,8 +23,8 @@ class TokenCounter:
 
     def __init__(self) -> None:
         self._counts: OrderedDict[tuple[int, int, str], int] = OrderedDict()
-        self._factors: dict[str, float] = {}
-        self._reported: dict[str, int] = {}
+        self._factors: OrderedDict[str, float] = OrderedDict()
+        self._reported: OrderedDict[str, int] = OrderedDict()
 
     def count_text(self, text: str, encoding: str = tokens.DEFAULT_ENCODING) -> int:
         key = (hash(text), len(text), encoding)
@@ -47,7 +49,7 @@ class TokenCounter:
         if reported is None:
             return round(self.count(request) * self._factors.get(model, 1.0)), False
         seen = self._reported.get(model, 0)
-        self._reported[model] = seen + 1
+        _keep(self._reported, model, seen + 1)
         if seen < _ALWAYS or seen % _EVERY == 0:
             self._learn(model, self.count(request), reported, first=seen == 0)
         return reported, True
@@ -61,4 +63,14 @@ class TokenCounter:
             return
         ratio = reported / estimate
         old = self._factors.get(model)
-        self._factors[model] = ratio if first or old is None else old + _WEIGHT * (ratio - old)
+        _keep(self._factors, model, ratio if first or old is None else old + _WEIGHT * (ratio - old))
+
+
+Figure = TypeVar("Figure", int, float)
+
+
+def _keep(table: OrderedDict[str, Figure], model: str, figure: Figure) -> None:
+    table[model] = figure
+    table.move_to_end(model)
+    if len(table) > _KEPT_MODELS:
+        table.popitem(last=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.exchange import PieceKind
@@ -33,6 +33,7 @@ _ORIGIN_OF_KIND: dict[Kind, Origin] = {
     Kind.EXAMPLES: Origin.SAMPLE,
 }
 _MAX_SEGMENTS = 40
+_MAX_CHANGES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,15 @@ class Strip:
 
     def __init__(self) -> None:
         self._newest: Seen | None = None
+        self._told: GroupView | None = None
+        """What was to tell of the newest request when its text was let go."""
         self._changes: dict[str, tuple[Cadence, Origin]] = {}
         self._compared = 0
         self._hit_tokens = 0
         self._hit_prompt_tokens = 0
 
     def observe(self, seen: Seen, pairs: tuple[Pair, ...]) -> None:
-        self._newest = seen
+        self._newest, self._told = seen, None
         if seen.hit_tokens is not None:
             self._hit_tokens += seen.hit_tokens
             self._hit_prompt_tokens += seen.prompt_tokens
@@ -104,12 +107,22 @@ class Strip:
                 origin = _ORIGIN_OF_KIND.get(pair.kind or Kind.UNKNOWN, Origin.UNKNOWN)
                 cadence = _cadence(origin, pair)
                 known = self._changes.get(difference.path)
+                if known is None and len(self._changes) >= _MAX_CHANGES:
+                    continue
                 if known is None or cadence > known[0]:
                     self._changes[difference.path] = (cadence, origin)
 
+    def forget(self, seen: Seen, tokens: TokenCounter, hash_key: bytes) -> None:
+        """Let go of the text of a request; what is told of its group stays."""
+        if self._newest is seen:
+            self._told = self.view(seen.group, Counts(), tokens, hash_key)
+            self._newest = None
+
     def view(self, group: str, counts: Counts, tokens: TokenCounter, hash_key: bytes) -> GroupView:
         seen = self._newest
-        assert seen is not None
+        if seen is None:
+            assert self._told is not None
+            return replace(self._told, group=group, counts=counts)
         return GroupView(
             group=group,
             provider=seen.request.provider,

@@ -7,6 +7,7 @@ prefix: A+B then A+C misses, a third A+D can read A. Fixed intervals exist too, 
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 
@@ -27,10 +28,10 @@ class UnitCache:
     def __init__(self) -> None:
         self._seen = Entries()
         self._units = Entries()
-        self._ends: OrderedDict[Hashable, list[tuple[tuple[int, ...], float]]] = OrderedDict()
+        self._ends: OrderedDict[Hashable, list[tuple[array[int], float]]] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._seen) + len(self._units)
+        return len(self._seen) + len(self._units) + len(self._ends)
 
     def read(self, space: Hashable, tokens: Sequence[int], at: float) -> int:
         """Length of the longest complete unit that starts this prompt, in tokens."""
@@ -41,7 +42,7 @@ class UnitCache:
             if index and self._units.alive((space, block_hash), at):
                 best = max(best, start)
             for tail, available_from in self._ends.get((space, block_hash), ()):
-                if available_from <= at and tuple(tokens[start : start + len(tail)]) == tail:
+                if available_from <= at and array("I", tokens[start : start + len(tail)]) == tail:
                     best = max(best, start + len(tail))
         return best
 
@@ -56,7 +57,7 @@ class UnitCache:
         if shared:
             self._units.write((space, hashes[shared]), at, LIFE_S, available_from=available_from)
         key = (space, hashes[-1])
-        tail = tuple(tokens[(len(hashes) - 1) * GRAIN_TOKENS :])
+        tail = array("I", tokens[(len(hashes) - 1) * GRAIN_TOKENS :])
         if not tail:
             self._units.write(key, at, LIFE_S, available_from=available_from)
             return

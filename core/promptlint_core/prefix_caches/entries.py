@@ -7,6 +7,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 MOST_ENTRIES = 200_000
+BYTES_PER_ENTRY = 450
+"""Of our own memory: key, times and place in the table."""
 
 
 @dataclass(slots=True)

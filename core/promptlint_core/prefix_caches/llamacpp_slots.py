@@ -19,6 +19,8 @@ KEEP_AT_LEAST = 0.5
 """A slot that would keep less than this share of its prompt is saved before it is reused."""
 LOAD_AT_LEAST = 0.25
 """A saved prompt is loaded only when at least this share of it is reused."""
+_MOST_SAVED = 1_000
+"""Saved prompts that are kept: each request is compared with all of them."""
 
 
 @dataclass(slots=True)
@@ -75,10 +77,16 @@ class LlamaCppSlots:
             return
         self._saved = [saved for saved in self._saved if common_prefix(saved, tokens) < len(saved)]
         self._saved.append(tokens)
+        del self._saved[:-_MOST_SAVED]
         while (
             self._saved_tokens is not None and len(self._saved) > 1 and sum(map(len, self._saved)) > self._saved_tokens
         ):
             del self._saved[0]
+
+    @property
+    def kept_tokens(self) -> int:
+        """Tokens in slots and saved prompts."""
+        return sum(len(slot.tokens) for slot in self._slots) + sum(map(len, self._saved))
 
     def _load(self, kept: array[int], prompt: array[int]) -> array[int]:
         """The saved prompt that keeps and covers more than what the slot holds; an empty slot where none does."""

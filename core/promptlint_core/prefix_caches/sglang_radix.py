@@ -31,6 +31,7 @@ class RadixCache:
         self.capacity_tokens = capacity_tokens
         self.page_size = page_size
         self.total_tokens = 0
+        self.nodes = 0
         self._clock = count(1)
         self._root = _Node(array("I"), None, 0)
 
@@ -67,6 +68,7 @@ class RadixCache:
         assert parent is not None
         head = _Node(child.tokens[:at], parent, child.last_access)
         head.locks = child.locks
+        self.nodes += 1
         parent.children[self._edge(head.tokens, extra_key)] = head
         child.tokens, child.parent = child.tokens[at:], head
         head.children[self._edge(child.tokens, extra_key)] = child
@@ -81,6 +83,7 @@ class RadixCache:
             leaf = _Node(rest, node, node.last_access if node is not self._root else next(self._clock))
             node.children[self._edge(rest, extra_key)] = leaf
             self.total_tokens += len(rest)
+            self.nodes += 1
         if self.capacity_tokens is not None:
             self.evict(self.total_tokens - self.capacity_tokens)
         return matched
@@ -105,6 +108,7 @@ class RadixCache:
             assert parent is not None
             parent.children = {edge: child for edge, child in parent.children.items() if child is not node}
             freed += len(node.tokens)
+            self.nodes -= 1
             if not parent.children and not parent.locks and parent is not self._root:
                 heapq.heappush(heap, (parent.last_access, id(parent), parent))
         self.total_tokens -= freed

@@ -10,6 +10,7 @@ import hmac
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from promptlint_core.exchange import Exchange, PieceKind, Request
 from promptlint_core.prompt import Part
@@ -29,6 +30,11 @@ _FIRSTS = 12
 _MAX_GROUPS = 1000
 _MAX_CANDIDATES = 12
 _HOP_WINDOW_S = 30.0
+_MOST_GROUP_CHUNKS = 100_000
+"""Chunks of all groups together, about 25 MB; the group asked longest ago goes first."""
+_REQUEST_CHARS = 600
+"""What a request takes beside its text, told in characters of 8 bytes; measured."""
+_PIECE_CHARS = 60
 
 
 @dataclass(slots=True)
@@ -51,6 +57,8 @@ class Known:
     group: Group
     messages: tuple[Message, ...]
     system: frozenset[int]
+    weight: int
+    """Its share of the budget: characters of its text, and what else it takes told in characters."""
     is_tail: bool = True
     """No later request continued it yet."""
 
@@ -74,7 +82,8 @@ class Placement:
 class Lines:
     """Sorts requests into groups and lines.
 
-    `budget_chars` bounds the prompt text that is kept for comparing; the oldest goes first.
+    `budget_chars` bounds the prompt text that is kept for comparing, with its share of what else a request takes; the
+    oldest goes first.
     """
 
     def __init__(self, hash_key: bytes = b"promptlint", budget_chars: int = 48_000_000) -> None:
@@ -82,17 +91,19 @@ class Lines:
         self._budget_chars = budget_chars
         self._groups: OrderedDict[str, Group] = OrderedDict()
         self._chunk_groups: dict[int, list[Group]] = {}
-        self._message_index: dict[int, deque[Known]] = {}
+        self._group_chunks = 0
+        self._message_index: dict[int, list[Known]] = {}
         self._kept: deque[Known] = deque()
         self._kept_chars = 0
         self._lines = 0
+        self._sketches = Sketches()
 
     def place(self, exchange: Exchange) -> Placement:
         """Find group, line and the requests to compare with; nothing is stored yet."""
         request = exchange.request
         messages = messages_of(request)
-        system = sketch(_texts(request, Part.SYSTEM))
-        tools = sketch(_texts(request, Part.TOOLS))
+        system = self._sketches.of(tuple(_texts(request, Part.SYSTEM)))
+        tools = self._sketches.of(tuple(_texts(request, Part.TOOLS)))
         opening = sketch(p.text for m in messages[:1] for p in m.pieces if p.kind is PieceKind.TEXT)
         at = exchange.timing.started_at
         predecessor = self._find_predecessor(request, messages, system, at)
@@ -117,20 +128,26 @@ class Lines:
         line = seen.line if predecessor.is_tail else self._new_line(group)
         return Placement(group, line, seen.turn + 1, messages, system, predecessor, Relation.LINE)
 
-    def keep(self, placement: Placement, seen: Seen) -> None:
-        """Remember a placed request for later ones, and forget the oldest beyond the budget."""
-        known = Known(seen, placement.group, placement.messages, placement.system)
+    def keep(self, placement: Placement, seen: Seen) -> list[Seen]:
+        """Remember a placed request for later ones; returns the oldest ones, forgotten beyond the budget."""
+        known = Known(seen, placement.group, placement.messages, placement.system, _weight(seen))
         if placement.predecessor is not None:
             placement.predecessor.is_tail = False
         placement.group.recent.append(known)
         if placement.turn == 0 and placement.relation is Relation.GROUP:
             placement.group.firsts.append(known)
         for key in {message.key for message in placement.messages}:
-            self._message_index.setdefault(key, deque(maxlen=_WINDOW)).append(known)
+            holders = self._message_index.setdefault(key, [])
+            holders.append(known)
+            del holders[:-_WINDOW]
         self._kept.append(known)
-        self._kept_chars += seen.chars
+        self._kept_chars += known.weight
+        forgotten = []
         while self._kept_chars > self._budget_chars and len(self._kept) > 1:
-            self._forget(self._kept.popleft())
+            oldest = self._kept.popleft()
+            self._forget(oldest)
+            forgotten.append(oldest.seen)
+        return forgotten
 
     def recent_of(self, group: Group) -> tuple[Seen, ...]:
         """Recent requests of a group, oldest first."""
@@ -141,12 +158,12 @@ class Lines:
         return tuple(self._groups.values())
 
     def _forget(self, known: Known) -> None:
-        self._kept_chars -= known.seen.chars
+        self._kept_chars -= known.weight
         for key in {message.key for message in known.messages}:
-            queue = self._message_index.get(key)
-            if queue and queue[0] is known:
-                queue.popleft()
-            if not queue:
+            holders = self._message_index.get(key)
+            if holders and holders[0] is known:
+                del holders[0]
+            if not holders:
                 self._message_index.pop(key, None)
         for queue in (known.group.recent, known.group.firsts):
             if known in queue:
@@ -186,7 +203,8 @@ class Lines:
         ranked = sorted(votes, key=lambda key: (votes[key], by_id[key].seen.index), reverse=True)
         chosen = [by_id[key] for key in ranked[:_MAX_CANDIDATES]]
         yield from chosen
-        for known in list(self._kept)[-_MAX_CANDIDATES:]:
+        latest = list(islice(reversed(self._kept), _MAX_CANDIDATES))
+        for known in reversed(latest):
             if all(known is not other for other in chosen):
                 yield known
 
@@ -216,7 +234,8 @@ class Lines:
         self._groups[group.key] = group
         for chunk in group.system | group.tools | group.opening:
             self._chunk_groups.setdefault(chunk, []).append(group)
-        if len(self._groups) > _MAX_GROUPS:
+            self._group_chunks += 1
+        while len(self._groups) > 1 and (len(self._groups) > _MAX_GROUPS or self._group_chunks > _MOST_GROUP_CHUNKS):
             self._drop_group(self._groups.popitem(last=False)[1])
         return group
 
@@ -236,6 +255,7 @@ class Lines:
             holders = self._chunk_groups.get(chunk, [])
             if group in holders:
                 holders.remove(group)
+                self._group_chunks -= 1
             if not holders:
                 self._chunk_groups.pop(chunk, None)
 
@@ -258,6 +278,32 @@ class Lines:
         best = max(earlier, key=lambda known: (_shared_pieces(known.seen.request, request), known.seen.at))
         if best is not newest:
             yield best
+
+
+class Sketches:
+    """Sketches of the texts seen lately, made once and shared by all requests that hold them."""
+
+    def __init__(self, most: int = 500) -> None:
+        self._most = most
+        self._known: OrderedDict[tuple[tuple[int, int], ...], frozenset[int]] = OrderedDict()
+
+    def of(self, texts: tuple[str, ...]) -> frozenset[int]:
+        key = tuple((hash(text), len(text)) for text in texts)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = sketch(texts)
+            if len(self._known) > self._most:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(key)
+        return found
+
+
+def _weight(seen: Seen) -> int:
+    pieces = seen.request.pieces
+    # Characters beyond Latin-1 take two or four bytes each.
+    text = sum(len(piece.text) if piece.text.isascii() else 2 * len(piece.text) for piece in pieces)
+    return text + _REQUEST_CHARS + _PIECE_CHARS * len(pieces)
 
 
 def _texts(request: Request, part: Part) -> Iterator[str]:

@@ -25,6 +25,8 @@ __all__ = ["Prediction", "Predictor", "PredictorSettings"]
 _NOT_CACHED = ("embeddings", "rerank", "moderations", "unknown")
 _MOST_PENDING = 10_000
 _MOST_MODELS = 64
+_MOST_BYTES = 128_000_000
+"""For all caches together; the one used longest ago goes first, the one in use never."""
 _ENGINE_MODELS = (VllmModel, SglangModel, LlamaCppModel)
 
 
@@ -39,6 +41,8 @@ class Predictor:
         )
         self._encoders: dict[str, PieceEncoder] = {}
         self._models: OrderedDict[tuple[str, str], Model] = OrderedDict()
+        self._bytes_of: dict[tuple[str, str], int] = {}
+        self._kept_bytes = 0
         self._pending: OrderedDict[int, tuple[Asked, Model]] = OrderedDict()
         self._calibration = Calibration()
         self._count = 0
@@ -82,16 +86,22 @@ class Predictor:
         block_size = self._settings.block_size if isinstance(model, _ENGINE_MODELS) else BLOCK_TOKENS
         hashes = chain(rendered.ids, block_size, extra_keys=(space,), key=self._settings.hash_key)
         scale = 1.0 if isinstance(model, _ENGINE_MODELS) else self._calibration.scale(request, exact=rendered.exact)
+        unseen_tokens = self._calibration.unseen_tokens(request, _head(hashes))
         self._count += 1
-        asked = Asked(self._count, request, rendered, space, hashes, at, scale)
+        asked = Asked(self._count, request, rendered, space, hashes, at, scale, unseen_tokens)
         outcome = model.ask(asked)
         self._remember(asked, model)
         told = self._calibration.scale(request, exact=rendered.exact)
         hit = outcome.hit_tokens
-        if hit is not None and isinstance(model, VllmModel) and told != 1.0:
-            hit = int(hit * told) // block_size * block_size
+        if (
+            hit
+            and isinstance(model, _ENGINE_MODELS)
+            and (unseen_tokens or (isinstance(model, VllmModel) and told != 1))
+        ):
+            step = block_size if isinstance(model, VllmModel) else 1
+            hit = int(hit * (told if isinstance(model, VllmModel) else 1) + unseen_tokens) // step * step
         return Prediction(
-            prompt_tokens=round(len(rendered.ids) * told),
+            prompt_tokens=round(len(rendered.ids) * told) + unseen_tokens,
             hit_tokens=hit,
             written_tokens=outcome.written_tokens,
             block_hashes=hashes,
@@ -115,7 +125,8 @@ class Predictor:
         usage = response.usage
         failed = response.error is not None or (response.status is not None and response.status >= 400)
         if usage is not None and usage.prompt_tokens:
-            self._calibration.learn(request, len(asked.rendered.ids), usage.prompt_tokens, exact=asked.rendered.exact)
+            counted, exact = len(asked.rendered.ids), asked.rendered.exact
+            self._calibration.learn(request, counted, usage.prompt_tokens, exact=exact, head=_head(asked.hashes))
         if isinstance(model, _ENGINE_MODELS):
             if failed:
                 model.drop(asked)
@@ -131,10 +142,19 @@ class Predictor:
         model = self._models.get(key)
         if model is None:
             model = self._models[key] = make_model(kind, self._settings)
-            while len(self._models) > _MOST_MODELS:
-                self._models.popitem(last=False)
         self._models.move_to_end(key)
+        kept_bytes = model.kept_bytes
+        self._kept_bytes += kept_bytes - self._bytes_of.get(key, 0)
+        self._bytes_of[key] = kept_bytes
+        while len(self._models) > 1 and (len(self._models) > _MOST_MODELS or self._kept_bytes > _MOST_BYTES):
+            oldest, _ = self._models.popitem(last=False)
+            self._kept_bytes -= self._bytes_of.pop(oldest)
         return model
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what all caches took when each of them was last asked."""
+        return self._kept_bytes
 
     def _remember(self, asked: Asked, model: Model) -> None:
         self._pending[id(asked.request)] = (asked, model)
@@ -153,6 +173,11 @@ def _space(request: Request, kind: str) -> str:
         if name.split(".")[0] not in ("tool_choice", "prompt_cache_options", "prompt_cache_retention")
     )
     return "\0".join((kind, request.model or "", request.salt or "", routing, parameters))
+
+
+def _head(hashes: tuple[int, ...]) -> int:
+    """What prompts with the same beginning have in common."""
+    return hashes[0] if hashes else 0
 
 
 def _unknown(reason: str) -> Prediction:

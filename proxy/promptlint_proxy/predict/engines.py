@@ -16,6 +16,12 @@ from promptlint_proxy.predict.replayed_answers import Answered, ReplayedAnswers
 
 KEPT_TOKENS = 2_000_000
 """What the predictor keeps of an engine whose pool it was not told."""
+_BYTES_PER_BLOCK = 450
+"""Of one block of vLLM with its hash in our tables; measured."""
+_BYTES_PER_NODE = 600
+"""Of SGLang's tree."""
+_BYTES_PER_ANSWER = 800
+_BYTES_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,8 @@ class Asked:
     at: float
     scale: float
     """Reported ÷ estimated prompt tokens of this model so far."""
+    unseen_tokens: int = 0
+    """Of the head, that the wire does not show; learnt from reported prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,10 @@ def _answered(asked: Asked, output_tokens: int, response: Response) -> Answered:
     )
 
 
+def _bytes_of(answers: ReplayedAnswers) -> int:
+    return len(answers) * _BYTES_PER_ANSWER + answers.kept_tokens * _BYTES_PER_TOKEN
+
+
 class VllmModel:
     """vLLM, and engines with block reuse like it."""
 
@@ -67,7 +79,12 @@ class VllmModel:
         self._block_size = settings.block_size
         blocks = 1 + (settings.capacity_tokens or KEPT_TOKENS) // settings.block_size
         self._engine = VllmBlocks(max(2, blocks), settings.block_size, settings.vllm_version)
-        self._answers = ReplayedAnswers()
+        self._answers = ReplayedAnswers(settings.block_size)
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what this model takes of our own memory."""
+        return self._engine.pool.known_blocks * _BYTES_PER_BLOCK + _bytes_of(self._answers)
 
     def ask(self, asked: Asked) -> Outcome:
         """Look up and allocate."""
@@ -102,7 +119,13 @@ class SglangModel:
     def __init__(self, settings: PredictorSettings) -> None:
         self._page_size = settings.page_size
         self._tree = RadixCache(settings.capacity_tokens or KEPT_TOKENS, settings.page_size)
-        self._answers = ReplayedAnswers()
+        self._answers = ReplayedAnswers(settings.block_size)
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what this model takes of our own memory."""
+        tree = self._tree.total_tokens * _BYTES_PER_TOKEN + self._tree.nodes * _BYTES_PER_NODE
+        return tree + _bytes_of(self._answers)
 
     def ask(self, asked: Asked) -> Outcome:
         """Match all but the last token, then enter the prompt."""
@@ -129,7 +152,12 @@ class LlamaCppModel:
 
     def __init__(self, settings: PredictorSettings) -> None:
         self._slots = LlamaCppSlots(settings.slots, saved_tokens=settings.capacity_tokens or KEPT_TOKENS)
-        self._answers = ReplayedAnswers()
+        self._answers = ReplayedAnswers(settings.block_size)
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what this model takes of our own memory."""
+        return self._slots.kept_tokens * _BYTES_PER_TOKEN + _bytes_of(self._answers)
 
     def ask(self, asked: Asked) -> Outcome:
         """Give the prompt a slot."""

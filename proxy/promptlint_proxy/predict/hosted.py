@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from promptlint_core.prefix_caches import anthropic_markers, hosted_steps, openai_breakpoints
 from promptlint_core.prefix_caches.deepseek_units import UnitCache
+from promptlint_core.prefix_caches.entries import BYTES_PER_ENTRY
 from promptlint_core.prefix_caches.hosted_steps import StepCache, StepRule
 from promptlint_proxy.predict.engines import Asked, Outcome
 from promptlint_proxy.predict.prediction import PredictorSettings
@@ -14,13 +15,13 @@ BLOCK_TOKENS = 64
 """Grain of the block hashes of hosted providers: their steps are multiples of it or unpublished."""
 
 
-def _scaled(counts: tuple[int, ...], scale: float) -> tuple[int, ...]:
-    """Piece counts in the provider's tokens; rounding never drifts over a long prompt.
+def _scaled(counts: tuple[int, ...], scale: float, unseen_tokens: int = 0) -> tuple[int, ...]:
+    """Piece counts in the provider's tokens, unseen ones with the first; rounding never drifts over a long prompt.
 
-    >>> _scaled((1, 1, 1, 1), 1.5)
-    (2, 1, 1, 2)
+    >>> _scaled((1, 1, 1, 1), 1.5), _scaled((1, 1), 1.0, 7)
+    ((2, 1, 1, 2), (8, 1))
     """
-    scaled, done, seen = [], 0, 0
+    scaled, done, seen = [], -unseen_tokens, 0
     for count in counts:
         seen += count
         share = round(seen * scale) - done
@@ -39,13 +40,20 @@ class StepModel:
         self._missing = missing
         self._cache = StepCache(BLOCK_TOKENS)
 
+    @property
+    def kept_bytes(self) -> int:
+        """About what this model takes of our own memory."""
+        return len(self._cache) * BYTES_PER_ENTRY
+
     def ask(self, asked: Asked) -> Outcome:
         """Look up the longest prefix."""
         rule = self._rule_for(asked)
         if rule is None:
             return Outcome(0, None, self._missing)
-        hit = self._cache.lookup(asked.space, asked.hashes, asked.at, rule, scale=asked.scale)
-        tokens = round(len(asked.rendered.ids) * asked.scale)
+        hit = self._cache.lookup(
+            asked.space, asked.hashes, asked.at, rule, scale=asked.scale, unseen_tokens=asked.unseen_tokens
+        )
+        tokens = round(len(asked.rendered.ids) * asked.scale) + asked.unseen_tokens
         if tokens < rule.minimum_tokens:
             return Outcome(0, None, f"{tokens} tokens, minimum {rule.minimum_tokens}")
         if not hit:
@@ -76,10 +84,15 @@ class MarkerModel:
         self._minimum_for = minimum_for
         self._runs_count_once = settings.runs_count_once
 
+    @property
+    def kept_bytes(self) -> int:
+        """About what this model takes of our own memory."""
+        return len(self._cache) * BYTES_PER_ENTRY
+
     def _prompt(self, asked: Asked) -> anthropic_markers.MarkedPrompt:
         return anthropic_markers.marked_prompt(
             asked.request,
-            _scaled(asked.rendered.piece_tokens, asked.scale),
+            _scaled(asked.rendered.piece_tokens, asked.scale, asked.unseen_tokens),
             minimum=self._minimum_for(asked.request.model),
             runs_count_once=self._runs_count_once,
         )
@@ -100,8 +113,13 @@ class BreakpointModel:
     def __init__(self) -> None:
         self._cache = openai_breakpoints.BreakpointCache()
 
+    @property
+    def kept_bytes(self) -> int:
+        """About what this model takes of our own memory."""
+        return len(self._cache) * BYTES_PER_ENTRY
+
     def _prompt(self, asked: Asked) -> openai_breakpoints.BreakpointPrompt:
-        counts = _scaled(asked.rendered.piece_tokens, asked.scale)
+        counts = _scaled(asked.rendered.piece_tokens, asked.scale, asked.unseen_tokens)
         return openai_breakpoints.breakpoint_prompt(asked.request, counts)
 
     def ask(self, asked: Asked) -> Outcome:
@@ -119,10 +137,16 @@ class UnitModel:
     def __init__(self) -> None:
         self._cache = UnitCache()
 
+    @property
+    def kept_bytes(self) -> int:
+        """About what this model takes of our own memory."""
+        return len(self._cache) * BYTES_PER_ENTRY
+
     def ask(self, asked: Asked) -> Outcome:
         """Look for the longest complete unit."""
         hit = self._cache.read(asked.space, asked.rendered.ids, asked.at)
-        return Outcome(round(hit * asked.scale), None, "the longest complete unit; unit sizes are not published")
+        hit = round(hit * asked.scale) + asked.unseen_tokens if hit else 0
+        return Outcome(hit, None, "the longest complete unit; unit sizes are not published")
 
     def begin(self, asked: Asked, available_from: float) -> None:
         """Enter the end of the prompt and what it shares with earlier ones."""

@@ -18,7 +18,9 @@ MESSAGE_START, ROLE_END, MESSAGE_END = 200_264, 200_266, 200_265
 IMAGE_TOKENS = 256
 """Estimate: the size of an image is not on the wire."""
 RAW_APIS = ("completions", "ollama_generate", "generate", "tgi_generate")
-_MOST_CACHED_TOKENS = 4_000_000
+_MOST_CACHED_BYTES = 24_000_000
+_BYTES_PER_PIECE = 300
+"""Key, array and table entry of a piece, beside four bytes a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,11 @@ class Rendered:
 class PieceEncoder:
     """Encodes pieces one by one and remembers them: a replayed history is not encoded again. Memory is bounded."""
 
-    def __init__(self, encode: Callable[[str], list[int]], most_tokens: int = _MOST_CACHED_TOKENS) -> None:
+    def __init__(self, encode: Callable[[str], list[int]], most_bytes: int = _MOST_CACHED_BYTES) -> None:
         self._encode = encode
-        self._most_tokens = most_tokens
+        self._most_bytes = most_bytes
         self._known: OrderedDict[bytes, array[int]] = OrderedDict()
-        self._tokens = 0
+        self.kept_bytes = 0
 
     def encode(self, text: str) -> array[int]:
         """Token ids of a text."""
@@ -51,10 +53,17 @@ class PieceEncoder:
             return ids
         ids = array("I", self._encode(text))
         self._known[key] = ids
-        self._tokens += len(ids)
-        while self._tokens > self._most_tokens and len(self._known) > 1:
-            self._tokens -= len(self._known.popitem(last=False)[1])
+        self.kept_bytes += _bytes_of(ids)
+        while self.kept_bytes > self._most_bytes and len(self._known) > 1:
+            self.kept_bytes -= _bytes_of(self._known.popitem(last=False)[1])
         return ids
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _bytes_of(ids: array[int]) -> int:
+    return _BYTES_PER_PIECE + len(ids) * ids.itemsize
 
 
 def image_ids(text: str) -> array[int]:

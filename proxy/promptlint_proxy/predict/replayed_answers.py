@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from promptlint_core.exchange import Piece, PieceKind, Request
 from promptlint_core.prompt import Part
 from promptlint_proxy.predict.render import RAW_APIS, Rendered
 
 _MOST_ANSWERS = 5_000
+_MOST_TOKENS = 2_000_000
+"""Of the prompts kept, four bytes each."""
 _SLACK_TOKENS = 8
 _SLACK_SHARE = 0.1
 
@@ -43,29 +46,54 @@ class Answered:
 
 
 class ReplayedAnswers:
-    """Answered prompts by their last full block's hash; the oldest go when there are too many."""
+    """Answered prompts by the hash of their last full block and the tokens behind it, which many prompts differ in
+    alone; the ones used longest ago go when there are too many."""
 
-    def __init__(self) -> None:
-        self._by_hash: OrderedDict[tuple[Hashable, int], Answered] = OrderedDict()
+    def __init__(self, block_size: int) -> None:
+        """`block_size`: tokens per hash of `add` and `find`."""
+        self._block_size = block_size
+        self._by_hash: OrderedDict[tuple[Hashable, int], dict[bytes, Answered]] = OrderedDict()
+        self._count = 0
+        self.kept_tokens = 0
+
+    def __len__(self) -> int:
+        return self._count
 
     def add(self, answered: Answered, hashes: tuple[int, ...]) -> None:
         """Remember an answered prompt; `hashes` are those of its full blocks."""
-        last = hashes[-1] if hashes else 0
-        self._by_hash[answered.space, last] = answered
-        self._by_hash.move_to_end((answered.space, last))
-        while len(self._by_hash) > _MOST_ANSWERS:
-            self._by_hash.popitem(last=False)
+        key = (answered.space, hashes[-1] if hashes else 0)
+        by_tail = self._by_hash.setdefault(key, {})
+        tail = answered.prompt[len(hashes) * self._block_size :].tobytes()
+        self._forget(by_tail, tail)
+        by_tail[tail] = answered
+        self._count += 1
+        self.kept_tokens += len(answered.prompt)
+        self._by_hash.move_to_end(key)
+        while self._count > _MOST_ANSWERS or (self._count > 1 and self.kept_tokens > _MOST_TOKENS):
+            oldest, tails = next(iter(self._by_hash.items()))
+            self._forget(tails, next(iter(tails)))
+            if not tails:
+                del self._by_hash[oldest]
+
+    def _forget(self, by_tail: dict[bytes, Answered], tail: bytes) -> None:
+        known = by_tail.pop(tail, None)
+        if known is not None:
+            self._count -= 1
+            self.kept_tokens -= len(known.prompt)
 
     def find(
         self, request: Request, rendered: Rendered, space: Hashable, hashes: tuple[int, ...]
     ) -> tuple[Answered, int] | None:
         """The longest earlier prompt that this one replays with its answer, and the computed tokens the two share."""
-        for last in (*reversed(hashes), 0):
-            answered = self._by_hash.get((space, last))
-            if answered is None or rendered.ids[: len(answered.prompt)] != answered.prompt:
+        for full in range(len(hashes), -1, -1):
+            by_tail = self._by_hash.get((space, hashes[full - 1] if full else 0))
+            if by_tail is None:
                 continue
-            replayed = _replayed_tokens(request, rendered, answered)
-            return (answered, min(answered.computed_tokens, len(answered.prompt) + replayed)) if replayed else None
+            start = full * self._block_size
+            for end in range(start + self._block_size - 1, start - 1, -1):
+                answered = by_tail.get(rendered.ids[start:end].tobytes()) if end <= len(rendered.ids) else None
+                if answered is not None and (replayed := _replayed_tokens(request, rendered, answered)):
+                    return answered, min(answered.computed_tokens, len(answered.prompt) + replayed)
         return None
 
 
@@ -75,25 +103,39 @@ def _replayed_tokens(request: Request, rendered: Rendered, answered: Answered) -
         return answered.generated_tokens if _is_answer(request.text[answered.prompt_chars :], answered) else 0
     if answered.pieces >= len(request.pieces):
         return 0
-    following = request.pieces[answered.pieces]
-    if following.part is not Part.MESSAGES or following.role not in ("assistant", "model"):
-        return 0
-    members = [
-        index
-        for index in range(answered.pieces, len(request.pieces))
-        if request.pieces[index].message == following.message
-    ]
-    kinds = {request.pieces[index].kind for index in members}
-    if answered.reasoned and PieceKind.REASONING not in kinds:
-        return 0
-    if answered.content_chars is not None and PieceKind.ARGUMENTS not in kinds:  # arguments come back in another form
-        same = _content([request.pieces[index] for index in members]) == answered.content_chars
-        text = "".join(request.pieces[index].text for index in members if request.pieces[index].kind is PieceKind.TEXT)
-        ends_alike = answered.content_tail is None or text.endswith(answered.content_tail)
-        return answered.generated_tokens if same and ends_alike else 0
-    tokens = sum(rendered.piece_tokens[index] for index in members)
-    slack = _SLACK_TOKENS + _SLACK_SHARE * answered.generated_tokens
-    return tokens if abs(tokens - answered.generated_tokens) <= slack else 0
+    nearest, least = 0, _SLACK_TOKENS + _SLACK_SHARE * answered.generated_tokens
+    for members in _answers(request, answered.pieces):
+        pieces = [request.pieces[index] for index in members]
+        kinds = {piece.kind for piece in pieces}
+        if answered.reasoned and PieceKind.REASONING not in kinds:
+            continue
+        if answered.content_chars is not None and PieceKind.ARGUMENTS not in kinds:
+            # Arguments come back in another form, everything else as it was.
+            text = "".join(piece.text for piece in pieces if piece.kind is PieceKind.TEXT)
+            ends_alike = answered.content_tail is None or text.endswith(answered.content_tail)
+            if ends_alike and _content(pieces) == answered.content_chars:
+                return answered.generated_tokens
+            continue
+        tokens = sum(rendered.piece_tokens[index] for index in members)
+        difference = abs(tokens - answered.generated_tokens)
+        if difference <= least:
+            nearest, least = tokens, difference
+    return nearest
+
+
+def _answers(request: Request, start: int) -> Iterator[list[int]]:
+    """Pieces from `start` on that may be one answer, the shortest first: a message; several items of Responses, which
+    sends reasoning, text and every call apart."""
+    members: list[int] = []
+    for message, group in groupby(range(start, len(request.pieces)), key=lambda index: request.pieces[index].message):
+        own = list(group)
+        first = request.pieces[own[0]]
+        if message is None or first.part is not Part.MESSAGES or first.role not in ("assistant", "model"):
+            return
+        members += own
+        yield list(members)
+        if request.api != "responses":
+            return
 
 
 def _content(pieces: list[Piece]) -> int:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from factories import pieces, request, response, usage
 
-from promptlint_core.exchange import PieceKind, Request, Response, WireMarker
+from promptlint_core.exchange import Piece, PieceKind, Request, Response, WireMarker
+from promptlint_core.prompt import Part
 from promptlint_proxy.predict import Prediction, Predictor, PredictorSettings
 from promptlint_proxy.predict.calibration import Calibration
 from promptlint_proxy.predict.choice import cache_kind
 from promptlint_proxy.predict.hosted import StepModel
 from promptlint_proxy.predict.render import IMAGE_TOKENS, PieceEncoder
+from promptlint_proxy.predict.replayed_answers import Answered, ReplayedAnswers
 
 RULES = "Rule: name the shelf and the depot in every answer. " * 400
 ANSWER = "It is on its way. "
@@ -103,6 +106,45 @@ def test_generated_tokens_are_read_when_their_text_comes_back(answer: Response, 
     assert found.hit_tokens is not None
 
     assert (found.hit_tokens > before.prompt_tokens + 3) == expected
+
+
+RESPONSES_RUNS = {
+    "reasoning and text": ((PieceKind.REASONING, "Which depot? "), (PieceKind.TEXT, ANSWER)),
+    "text alone": ((PieceKind.TEXT, ANSWER),),
+    "two texts": ((PieceKind.TEXT, ANSWER), (PieceKind.TEXT, "Both of them. ")),
+}
+
+
+@pytest.mark.parametrize("parts", RESPONSES_RUNS.values(), ids=RESPONSES_RUNS.keys())
+def test_items_of_one_answer_that_responses_sends_apart_are_one_answer(
+    parts: tuple[tuple[PieceKind, str], ...],
+) -> None:
+    predictor = Predictor(PredictorSettings(engine="sglang"))
+    first = turn("sglang", "m", api="responses")
+    sent = [
+        Piece(f"input[{2 + at}]", text, kind, Part.MESSAGES, 2 + at, "assistant")
+        for at, (kind, text) in enumerate(parts)
+    ]
+    question = Piece("input[9]", "And the other one?", PieceKind.TEXT, Part.MESSAGES, 9, "user")
+    later = replace(first, pieces=(*first.pieces, *sent, question))
+    chars, tail = sum(len(text) for _, text in parts), "".join(t for k, t in parts if k is PieceKind.TEXT)
+    predictor.predict(first, 0.0)
+    answer = response(content_chars=chars, content_tail=tail, reasoning=parts[0][0] is PieceKind.REASONING)
+    predictor.answered(first, replace(answer, usage=usage(None, None, 8)), 1.0)
+    prompt_tokens = len(predictor.render(first).ids)
+
+    assert predictor.predict(later, 10.0).hit_tokens == prompt_tokens + 8 - 1
+
+
+def test_replayed_answers_are_bounded_in_number_and_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promptlint_proxy.predict.replayed_answers._MOST_ANSWERS", 5)
+    monkeypatch.setattr("promptlint_proxy.predict.replayed_answers._MOST_TOKENS", 150)
+    answers = ReplayedAnswers(16)
+    for number in range(50):
+        prompt = array("I", [number] * 40)
+        answers.add(Answered(number, "m", prompt, 1, 100, 5, reasoned=False), (number // 2, number // 2))
+
+    assert (len(answers), answers.kept_tokens) == (3, 120)
 
 
 def test_sglang_reads_any_token() -> None:
@@ -218,12 +260,51 @@ def test_reported_usage_calibrates_counts_of_models_without_a_tokenizer() -> Non
     assert predictor.predict(later, 2.0).prompt_tokens == pytest.approx(estimate * 1.1, abs=2)
 
 
-def test_an_implausible_report_calibrates_nothing() -> None:
+def test_an_implausibly_short_report_calibrates_nothing() -> None:
     calibration = Calibration()
-    calibration.learn(request(model="m"), 1000, 12, exact=False)
-    calibration.learn(request(model="m"), 20, 60, exact=False)
+    calibration.learn(request(model="m"), 1000, 12, exact=False, head=1)
+    calibration.learn(request(model="m"), 20, 60, exact=False, head=1)
 
     assert calibration.scale(request(model="m"), exact=False) == 1.0
+    assert calibration.unseen_tokens(request(model="m"), 1) == 0
+
+
+UNSEEN = {
+    # (provider, model, fields): what is read of a prompt of 4,816 tokens that is reported with 16,000 more
+    ("openai", "gpt-5.4", ""): (4816 + 16_000) // 128 * 128,
+    ("vllm", "Llama-3.1-8B", ""): (4815 // 16 * 16 + 16_000) // 16 * 16,
+    ("sglang", "Qwen3-8B", ""): 4815 + 16_000,
+    ("anthropic", "claude-sonnet-4-6", "marked"): None,
+}
+
+
+@pytest.mark.parametrize(("asked", "expected"), UNSEEN.items(), ids=str)
+def test_tokens_that_the_wire_does_not_show_are_read_with_the_head(
+    asked: tuple[str, str, str], expected: int | None
+) -> None:
+    provider, model, marked = asked
+    markers = (WireMarker("messages[0]", 1, 300),) if marked else ()
+    predictor = Predictor()
+    first, again = (turn(provider, model, markers=markers) for _ in range(2))
+    other = replace(request("Coats only. " * 2000, provider=provider, model=model), markers=markers)
+    before = predictor.predict(first, 0.0)
+    assert before.prompt_tokens is not None
+    reported = before.prompt_tokens + 16_000
+    predictor.answered(first, response(usage=usage(reported)), 1.0)
+    found = predictor.predict(again, 10.0)
+
+    assert found.prompt_tokens == reported
+    assert found.hit_tokens == (expected if expected is not None else (before.written_tokens or 0) + 16_000)
+    assert (predictor.predict(other, 20.0).hit_tokens or 0) < 16  # a role at most
+
+
+def test_the_size_of_an_image_is_not_taken_for_hidden_text() -> None:
+    image = replace(pieces()[-1], kind=PieceKind.IMAGE, text="https://example.org/a.png")
+    asked = request(pieces=(*pieces(), image))
+    calibration = Calibration()
+    calibration.learn(asked, 300, 3000, exact=True, head=1)
+
+    assert calibration.unseen_tokens(asked, 1) == 0
 
 
 def test_equal_keys_make_equal_hashes_and_others_do_not() -> None:
@@ -252,12 +333,50 @@ def test_pieces_share_out_the_whole_prompt() -> None:
 
 
 def test_encoded_pieces_are_bounded() -> None:
-    encoder = PieceEncoder(lambda text: [ord(character) for character in text], most_tokens=100)
+    encoder = PieceEncoder(lambda text: [ord(character) for character in text], most_bytes=10_000)
     for index in range(200):
         encoder.encode(f"piece {index}")
 
-    assert encoder._tokens <= 100
+    assert encoder.kept_bytes <= 10_000
+    assert 1 < len(encoder) < 40
     assert list(encoder.encode("piece 1")) == [ord(character) for character in "piece 1"]
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "llamacpp"])
+def test_answered_prompts_of_an_engine_are_bounded_by_their_tokens(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("promptlint_proxy.predict.replayed_answers._MOST_TOKENS", 500)
+    predictor = Predictor(PredictorSettings(engine=engine))
+    for index in range(30):
+        asked = request(f"Answer in the words of guide {index}. " * 5, (f"question {index}",), provider=engine)
+        predictor.predict(asked, float(index))
+        predictor.answered(asked, response(usage=usage(output=7)), index + 0.1)
+    answers = [model._answers for model in predictor._models.values() if hasattr(model, "_answers")]
+
+    assert [1, 2] == [len(answers), min(2, len(answers[0]))]
+    assert answers[0].kept_tokens <= 500
+    assert answers[0].kept_tokens == sum(
+        len(known.prompt) for tails in answers[0]._by_hash.values() for known in tails.values()
+    )
+
+
+@pytest.mark.parametrize("provider", ["vllm", "sglang", "llamacpp", "openai", "anthropic", "deepseek", "mistral"])
+def test_the_caches_of_many_models_share_one_bound(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promptlint_proxy.predict._MOST_BYTES", 60_000)
+    predictor = Predictor()
+    for index in range(60):
+        asked = request(
+            f"Guide {index}. {RULES[:4000]}", (f"question {index}",), provider=provider, model=f"model-{index}"
+        )
+        predictor.predict(asked, float(index))
+        predictor.answered(asked, response(usage=usage(output=7)), index + 0.1)
+    others = list(predictor._models)[:-1]
+
+    assert predictor._models
+    assert set(predictor._models) == set(predictor._bytes_of)
+    assert sum(predictor._bytes_of[key] for key in others) <= 60_000
+    assert predictor.kept_bytes == sum(predictor._bytes_of.values())
 
 
 def test_pending_requests_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
