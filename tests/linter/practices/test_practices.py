@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[2] / "data" / "practices"
 def sections(name: str) -> dict[str, str]:
     """The code blocks of a data file by their headings."""
     text = (DATA / name).read_text(encoding="utf-8")
-    return dict(re.findall(r"^## (.+)\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    return dict(re.findall(r"^## ([^\n]+)\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 
 FAULTY = sections("faulty.md")
