@@ -8,8 +8,12 @@ import textwrap
 from collections.abc import Iterator
 
 from promptlint_core import tokens
+from promptlint_core.cadence import Evidence
 from promptlint_core.exchange import PieceKind
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.practice import Practice, PracticeKind
+from promptlint_core.prompt import Place, Prompt
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
+from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import wire_finding
 
@@ -36,6 +40,40 @@ class PaddedPrompt(Rule):
     ## Why it costs
     The model reads white space token by token like any other text: it is prefill and KV memory on every request.
 
+    ## Example
+    ```python
+    import json
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def ask(order: dict, question: str):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "user", "content": f"Order: {json.dumps(order, indent=4)} {question}"}],
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    import json
+
+    from openai import OpenAI
+
+    client = OpenAI()
+
+
+    def ask(order: dict, question: str):
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "user", "content": f"Order: {json.dumps(order)} {question}"}],
+            max_tokens=300,
+        )
+    ```
+
     ## On the wire
     ```json
     {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
@@ -49,6 +87,32 @@ class PaddedPrompt(Rule):
 
     id = "KV506"
     severity = Severity.WARNING
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        texts = [segment.text for segment in prompt.segments if segment.text]
+        saved = sum(map(saved_tokens, texts))
+        if saved < LEAST_SAVED_TOKENS or saved < LEAST_SAVED_SHARE * tokens.count("".join(texts)):
+            return
+        yield Finding(
+            rule=self.id,
+            name=self.name,
+            severity=Severity.INFO,
+            confidence=Evidence.PROVED,
+            message=f"white space is about {saved:,} of the prompt's constant tokens",
+            place=prompt.place or Place("", 1),
+            expression=prompt.name,
+            advice="use textwrap.dedent, or write the text at the left margin",
+            prompt=prompt,
+        )
+
+    def check_practice(self, practice: Practice) -> Iterator[Finding]:
+        if practice.kind is PracticeKind.INDENTED_JSON:
+            yield of_practice(
+                type(self),
+                practice,
+                f"`{practice.expression}` writes JSON with indentation into the prompt",
+                'leave `indent` out; separators=(",", ":") saves a little more',
+            )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         seen = traffic.current

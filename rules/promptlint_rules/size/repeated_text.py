@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_core import tokens
+from promptlint_core.cadence import Evidence
 from promptlint_core.exchange import PieceKind
-from promptlint_core.prompt import Part
-from promptlint_rules.base import Rule, Severity, WireFinding
+from promptlint_core.prompt import Part, Place, Prompt
+from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.size.repeated_blocks import repeated_within
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import wire_finding
@@ -25,6 +26,46 @@ class RepeatedText(Rule):
     ## Why it costs
     The second copy says nothing new and is computed, held in KV memory and paid like the first.
 
+    ## Example
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch, "
+        "and say which shelf it stands on. Answer in two sentences and name the source of every figure.\\n"
+    )
+
+
+    def ask(question: str, branch: str):
+        system = f"{RULES}Branch: {branch}\\n{RULES}"
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+            max_tokens=300,
+        )
+    ```
+
+    ## Use instead
+    ```python
+    from openai import OpenAI
+
+    client = OpenAI()
+    RULES = (
+        "Never promise a reservation. When a book is lent out, tell the day it comes back and offer the nearest branch, "
+        "and say which shelf it stands on. Answer in two sentences and name the source of every figure.\\n"
+    )
+
+
+    def ask(question: str, branch: str):
+        system = f"{RULES}Branch: {branch}"
+        return client.chat.completions.create(
+            model="gpt-5.4-mini",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+            max_tokens=300,
+        )
+    ```
+
     ## On the wire
     ```json
     {"t": 0, "path": "/v1/chat/completions", "headers": {"host": "vllm:8000"}, "request": {
@@ -40,6 +81,23 @@ class RepeatedText(Rule):
 
     id = "KV507"
     severity = Severity.WARNING
+
+    def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
+        system = "\n\n".join(s.text for s in prompt.segments if s.text and s.part is Part.SYSTEM and not s.repeated)
+        block, times = repeated_within(system, _BLOCK_CHARS) if len(system) >= 2 * _BLOCK_CHARS else ("", 0)
+        if times < 2 or not tokens.at_least(block, LEAST_BLOCK_TOKENS):
+            return
+        yield Finding(
+            rule=self.id,
+            name=self.name,
+            severity=self.severity,
+            confidence=Evidence.PROVED,
+            message=f"a block of {tokens.count(block):,} tokens stands {times} times in one text: `{block[:40]}…`",
+            place=prompt.place or Place("", 1),
+            expression=block[:80],
+            advice="say it once",
+            prompt=prompt,
+        )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
         seen = traffic.current
