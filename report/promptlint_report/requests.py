@@ -253,5 +253,8 @@ def _least(left: ir.IntegerValue, right: ir.IntegerValue) -> ir.IntegerValue:
 
 
 def _total(value: ir.IntegerValue, where: ir.BooleanValue) -> ir.IntegerScalar:
-    """The sum over the rows where the condition holds; 0 where there is none."""
-    return value.sum(where=where).coalesce(0)
+    """The sum over the rows where the condition holds; 0 where there is none.
+
+    Nulls in place of a filtered aggregate: DuckDB takes less than half of the time for it.
+    """
+    return load_ibis().ifelse(where, value, None).sum().coalesce(0)

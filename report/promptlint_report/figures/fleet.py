@@ -76,9 +76,9 @@ def _touches(material: Material, keep_one_in: int) -> ir.Table:
     measures = {"tokens": aged["size"].sum()}
     for suffix in ("", "_own"):
         age = aged[f"age{suffix}"]
-        measures[f"ever{suffix}"] = aged["size"].sum(where=age.notnull()).coalesce(0)
+        measures[f"ever{suffix}"] = ibis.ifelse(age.notnull(), aged["size"], 0).sum()
         for life in LIVES_S:
-            measures[f"within_{life}{suffix}"] = aged["size"].sum(where=age <= life).coalesce(0)
+            measures[f"within_{life}{suffix}"] = ibis.ifelse(age <= life, aged["size"], 0).sum()
     return aged.group_by("week").aggregate(**measures)
 
 

@@ -44,9 +44,6 @@ def build(material: Material) -> Section:
     return Section("latency", "Latency", tuple(figures), tables, notes=notes)
 
 
-_SHIFT = 2**32
-"""A count of one request is far below it."""
-
 Key = tuple[int, str, str]
 """Week, route, hit kind."""
 
@@ -71,40 +68,46 @@ def _ttft(material: Material) -> dict[Key, list[int]]:
 
 
 def _gaps(material: Material) -> dict[Key, list[int]]:
-    """The gap histograms of all requests, summed bucket by bucket.
+    """The gap histograms of all requests, summed place by place: no list is taken apart into rows.
 
-    Every count is written as one number together with its bucket, so that empty buckets fall out before the lists are
-    taken apart into rows.
+    Histograms are packed; those with as many empty buckets in front have their places in common.
     """
     ibis = load_ibis()
 
     rows = material.rows
     streamed = rows.filter((rows.week >= LAST) & (rows.itl_histogram.length() > 0))
-    packed = streamed.itl_histogram
-    empty = ibis.ifelse(packed[0] < 0, -packed[0] - 1, ibis.literal(0, "int64"))
-    streamed = streamed.mutate(empty=empty, **_keys(streamed))
-
-    def with_bucket(count: ir.IntegerValue, index: ir.IntegerValue) -> ir.IntegerValue:
-        value: ir.IntegerValue = (index.cast("int64") + streamed.empty) * _SHIFT + count
-        return ibis.ifelse(count > 0, value, ibis.literal(0, "int64"))
-
-    both = streamed.itl_histogram.map(with_bucket).filter(lambda value: value > 0)
-    single = streamed.select("week", "route_hash", "kind", both=both.unnest())
-    bucket = (single.both.cast("float64") / _SHIFT).floor().cast("int64")
-    counted = single.group_by("week", "route_hash", "kind", bucket=bucket).aggregate(n=(single.both % _SHIFT).sum())
-    return _by_key(material, counted)
+    longest = material.run(streamed.aggregate(n=streamed.itl_histogram.length().max()))[0]["n"]
+    if not longest:
+        return {}
+    first = streamed.itl_histogram[0]
+    streamed = streamed.mutate(empty=ibis.ifelse(first < 0, -first - 1, 0).cast("int64"), **_keys(streamed))
+    counts = streamed.itl_histogram
+    sums = {f"place_{place}": counts[place].sum() for place in range(1, int(longest))}
+    sums["place_0"] = counts[0].clip(lower=0).sum()
+    summed = streamed.group_by("week", "route_hash", "kind", "empty").aggregate(**sums)
+    routes = _routes(material)
+    histograms: dict[Key, list[int]] = {}
+    for row in material.run(summed):
+        key = (row["week"], routes[row["route_hash"]], KINDS[row["kind"]])
+        part = [0] * row["empty"] + [int(row[f"place_{place}"] or 0) for place in range(int(longest))]
+        histograms[key] = merge([histograms.get(key, []), part])
+    return histograms
 
 
 def _by_key(material: Material, counted: ir.Table) -> dict[Key, list[int]]:
-    cells = material.cells
-    named = material.run(cells.select("route", route_hash=cells.route.hash()).distinct())
-    routes = {row["route_hash"]: row["route"] for row in named}
+    routes = _routes(material)
     histograms: dict[Key, list[int]] = {}
     for row in material.run(counted):
         counts = histograms.setdefault((row["week"], routes[row["route_hash"]], KINDS[row["kind"]]), [])
         counts.extend([0] * (row["bucket"] + 1 - len(counts)))
         counts[row["bucket"]] += row["n"]
     return histograms
+
+
+def _routes(material: Material) -> dict[int, str]:
+    cells = material.cells
+    named = material.run(cells.select("route", route_hash=cells.route.hash()).distinct())
+    return {row["route_hash"]: row["route"] for row in named}
 
 
 def _whole(histograms: dict[Key, list[int]], week: int, route: str | None = None, kind: str | None = None) -> list[int]:
