@@ -7,6 +7,7 @@ from functools import partial
 
 import libcst as cst
 
+from promptlint_core.practice import Practice
 from promptlint_core.prompt import Place
 from promptlint_linter.evaluate import classes, functions, imports
 from promptlint_linter.evaluate.functions import TooFarError
@@ -38,8 +39,9 @@ def read(source: SourceFile, project: Project) -> SourceUnit:
     machine = project.machine
     _evaluate(machine, module)
     found = collect(machine, module, machine.records_of(module))
-    practices = practices_of(source.text, source.path, found.calls, found.prompts)
-    return SourceUnit(source.path, found.prompts, found.calls, practices=practices)
+    practices: list[Practice] = []
+    _guarded(machine, lambda: practices.extend(practices_of(source.text, source.path, found.calls, found.prompts)))
+    return SourceUnit(source.path, found.prompts, found.calls, practices=tuple(practices))
 
 
 def _evaluate(machine: Machine, module: Module) -> None:

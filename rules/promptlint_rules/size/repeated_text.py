@@ -90,7 +90,7 @@ class RepeatedText(Rule):
         yield Finding(
             rule=self.id,
             name=self.name,
-            severity=self.severity,
+            severity=Severity.INFO,  # a text that is put together in branches may hold either of two blocks
             confidence=Evidence.PROVED,
             message=f"a block of {tokens.count(block):,} tokens stands {times} times in one text: `{block[:40]}…`",
             place=prompt.place or Place("", 1),
