@@ -94,6 +94,9 @@ class Analysis:
         """Place, compare, predict and judge one exchange."""
         usage = exchange.response.usage
         prompt_tokens, reported = self.tokens.prompt_tokens(exchange.request, usage.prompt_tokens if usage else None)
+        prediction = self._predict(exchange)
+        if not reported and self.settings.predictor.tokenizer and prediction and prediction.prompt_tokens is not None:
+            prompt_tokens = prediction.prompt_tokens  # counted with the model's own tokenizer
         placement = self._lines.place(exchange)
         seen = Seen(
             exchange, placement.group.key, placement.line, placement.turn, prompt_tokens, reported, placement.retry_of
@@ -109,7 +112,6 @@ class Analysis:
         findings = tuple(finding for rule in self._rules for finding in rule.check_traffic(traffic))
         findings = tuple(replace(finding, group=finding.group or seen.group) for finding in findings)
         new = tuple(finding for finding in findings if self._remember(finding))
-        prediction = self._predict(exchange)
         return Observation(exchange, seen, pairs, findings, new, prediction, _honoured(prediction, seen))
 
     def findings(self) -> tuple[WireFinding, ...]:
@@ -124,6 +126,11 @@ class Analysis:
             if state is not None:
                 views.append(state.strip.view(group.key, state.counts, self.tokens, self.settings.hash_key))
         return tuple(views)
+
+    @property
+    def kept(self) -> tuple[int, int]:
+        """(requests that later ones are compared with, about the bytes that the models of caches take)."""
+        return self._lines.kept, self._predictor.kept_bytes if self._predictor else 0
 
     def _forget(self, seen: Seen) -> None:
         """A request is beyond the budget: nothing may hold its text any longer."""

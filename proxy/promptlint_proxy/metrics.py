@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from promptlint_rules.traffic import Memory
 
 MOST_VALUES = 50
+MOST_PAIRS = 100
+"""Of provider and model."""
+MOST_GROUPS = 200
+"""Of provider, model and prompt group: some ten series each."""
 OTHER = "other"
 HIT_SHARES = ((0.0, "0"), (0.25, "0-25%"), (0.5, "25-50%"), (0.75, "50-75%"), (1.0, "75-100%"))
 GROUP = ("provider", "model", "group")
@@ -51,6 +55,36 @@ class BoundedLabel:
         return text
 
 
+class BoundedLabels:
+    """Bounds whole combinations, not only each label: fifty models in fifty groups would be 2,500 of them.
+
+    >>> labels = BoundedLabels(most_pairs=2, most_groups=2)
+    >>> [labels.of("p", "m", "g"), labels.of("p", "m", "h"), labels.of("p", "m", "i"), labels.of("p", "n", "g")]
+    [('p', 'm', 'g'), ('p', 'm', 'h'), ('p', 'm', 'other'), ('p', 'n', 'other')]
+    >>> labels.of("q", "m", "g")
+    ('q', 'other', 'other')
+    """
+
+    def __init__(self, most_pairs: int = MOST_PAIRS, most_groups: int = MOST_GROUPS) -> None:
+        self._most_pairs, self._most_groups = most_pairs, most_groups
+        self._provider, self._model, self._group = (BoundedLabel() for _ in range(3))
+        self._pairs: set[tuple[str, str]] = set()
+        self._groups: set[tuple[str, str, str]] = set()
+
+    def of(self, provider: str | None, model: str | None, group: str | None) -> tuple[str, str, str]:
+        pair = (self._provider.of(provider), self._model.of(model))
+        if pair not in self._pairs:
+            if len(self._pairs) >= self._most_pairs:
+                return (pair[0], OTHER, OTHER)
+            self._pairs.add(pair)
+        whole = (*pair, self._group.of(group))
+        if whole not in self._groups:
+            if len(self._groups) >= self._most_groups:
+                return (*pair, OTHER)
+            self._groups.add(whole)
+        return whole
+
+
 class _Totals(Collector):
     """Counters that are kept elsewhere: the proxy's own, and failures by place."""
 
@@ -74,7 +108,8 @@ class Metrics:
     def __init__(self, objectives: Sequence[Objective] = (), pool_bytes: int | None = None) -> None:
         self.registry = CollectorRegistry()
         self._objectives = objectives
-        self._provider, self._api, self._model, self._group = (BoundedLabel() for _ in range(4))
+        self._labels = BoundedLabels()
+        self._api = BoundedLabel()
         self._errors = BoundedLabel()
         self._pool_bytes = pool_bytes
         self._proxy_errors: Tally[str] = Tally()
@@ -181,8 +216,8 @@ class Metrics:
         """Count one exchange."""
         observation = measured.observation
         request, response = observation.exchange.request, observation.exchange.response
-        provider, model = self._provider.of(request.provider), self._model.of(request.model)
-        group = (provider, model, self._group.of(measured.group))
+        group = self._labels.of(request.provider, request.model, measured.group)
+        provider, model = group[:2]
         status = str(response.status) if response.status is not None else "none"
         self.requests.labels(provider, self._api.of(request.api), model, status).inc()
         if response.error or (response.status or 0) >= 400:

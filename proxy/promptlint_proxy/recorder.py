@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from promptlint_core.errors import PromptlintError
+from promptlint_core.exchange import PieceKind
 from promptlint_core.histogram import packed
 from promptlint_core.prompt import BoundKind, Part
 from promptlint_proxy.compare.policy import policy_of
 from promptlint_proxy.records.live import LiveStore, new_sidecar_id
+from promptlint_proxy.records.passages import SeenPassages
 
 if TYPE_CHECKING:
     from promptlint_proxy.analysis import Analysis
@@ -41,6 +43,7 @@ class Recorder:
         self._clock = clock
         self._sequence = 0
         self._ids: OrderedDict[int, str] = OrderedDict()
+        self._passages = SeenPassages()
         self._groups_at_s = clock()
         self.sidecar = new_sidecar_id()
         try:
@@ -166,6 +169,7 @@ class Recorder:
             "block_hashes": prediction.block_hashes or None if prediction else None,
         }
         row |= _part_tokens(measured, counter)
+        row |= _retrieved_columns(measured, counter, self._passages)
         row |= _usage_columns(measured)
         row |= _comparison_columns(measured)
         row |= _latency_columns(measured)
@@ -194,6 +198,23 @@ def _part_tokens(measured: Measured, counter: TokenCounter) -> dict[str, object]
     if not total:
         return {}
     return {f"{part}_tokens": round(seen.prompt_tokens * count / total) for part, count in counts.items()}
+
+
+def _retrieved_columns(measured: Measured, counter: TokenCounter, passages: SeenPassages) -> dict[str, object]:
+    """What is recognised as retrieved, in tokens scaled like the parts of the prompt; null where nothing is."""
+    seen = measured.observation.seen
+    retrieved, count = 0.0, 0
+    for piece in seen.request.pieces:
+        if piece.kind is not PieceKind.TEXT or piece.role in ("assistant", "model"):
+            continue
+        found = passages.of(piece.text)
+        if found.count:
+            count += found.count
+            retrieved += counter.count_text(piece.text) * found.chars / len(piece.text)
+    total = sum(counter.count_text(piece.text) for piece in seen.request.pieces) if count else 0
+    if not total:
+        return {}
+    return {"retrieved_tokens": round(seen.prompt_tokens * retrieved / total), "retrieved_passages": count}
 
 
 def _usage_columns(measured: Measured) -> dict[str, object]:

@@ -154,6 +154,11 @@ class Lines:
         return tuple(known.seen for known in group.recent)
 
     @property
+    def kept(self) -> int:
+        """Requests that later ones can be compared with."""
+        return len(self._kept)
+
+    @property
     def groups(self) -> tuple[Group, ...]:
         return tuple(self._groups.values())
 

@@ -13,8 +13,10 @@ from promptlint_proxy import analyst as analyst_module
 from promptlint_proxy import metrics, overview, recorder
 from promptlint_proxy.analyst import Analyst
 from promptlint_proxy.capture import ChunkLog, Finished, Gone, Started
+from promptlint_proxy.records import passages
 from promptlint_proxy.records.read import view
 from promptlint_proxy.settings import ProxySettings
+from promptlint_rules.size.passages import Passages
 
 CHAT = "/v1/chat/completions"
 ANSWER = json.dumps(
@@ -171,3 +173,41 @@ def test_a_body_of_any_length_keeps_its_head_and_its_tail() -> None:
     assert taken[-1][0] == 399.0
     assert sum(len(chunk) for _, chunk in taken) + log.skipped_bytes == 400_000
     assert log.kept_bytes <= 1000 + 66_000
+
+
+PARAGRAPHS = [f"The {word} depot opens at eight and closes at noon on all days of the week." for word in "abcdefgh"]
+NUMBERED = "\n".join(f"[{n}] {text}" for n, text in enumerate(PARAGRAPHS, start=1))
+RETRIEVED: dict[str, tuple[str, int | None]] = {
+    "numbered passages": (f"Answer from the passages.\n{NUMBERED}\nQuestion: when?", 8),
+    "fenced passages": ("\n".join(f"<document>{text}</document>" for text in PARAGRAPHS[:3]) + "\nWhen?", 3),
+    "one block": (f"<context>\n{' '.join(PARAGRAPHS)}\n</context>\nQuestion: when?", 1),
+    "plain rules": (f"Follow the rules. {' '.join(PARAGRAPHS)}", None),
+    "one citation": (f"See [1] for more. {' '.join(PARAGRAPHS)}", None),
+    "a year and a version": (f"In [2024] we wrote release [3]. {' '.join(PARAGRAPHS)}", None),
+}
+
+
+@pytest.mark.parametrize("name", RETRIEVED)
+def test_retrieved_passages_are_recorded(name: str, analyst: Analyst, store: Path) -> None:
+    text, count = RETRIEVED[name]
+    analyst.take(started(1, text))
+    analyst.take(finished(1))
+    (row,) = rows(analyst, store)
+    assert row["retrieved_passages"] == count
+    if count is None:
+        assert row["retrieved_tokens"] is None
+    else:
+        # The whole prompt is reported as 90 tokens; all but question and instruction is retrieved.
+        assert 60 < row["retrieved_tokens"] < 90
+
+
+def test_the_passages_of_a_text_are_looked_for_once_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(passages, "passages_in", lambda text: looked.append(text) or Passages(2, 9))
+    seen = passages.SeenPassages(most=3)
+    texts = [NUMBERED + str(number) for number in range(9)]
+    for text in (texts[0], *texts, texts[-1]):
+        assert seen.of(text) == Passages(2, 9)
+    assert looked == texts
+    assert len(seen) == 3
+    assert seen.of("short") == Passages()
