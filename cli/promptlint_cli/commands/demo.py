@@ -8,6 +8,9 @@ import click
 
 from promptlint_core.errors import PromptlintError
 
+WIDTH = 120
+"""Columns where no terminal says how many there are."""
+
 
 @click.command("demo")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep the records in this folder.")
@@ -22,4 +25,5 @@ def command(keep: Path | None) -> None:
         from promptlint_cli.demo.stages import run
     except ImportError as error:
         raise PromptlintError(f"the demonstration needs pip install 'promptlint-prefix[all]' ({error.name})") from None
-    run(Console(), keep=keep)
+    console = Console()
+    run(console if console.is_terminal else Console(width=WIDTH), keep=keep)

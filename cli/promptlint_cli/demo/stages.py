@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FAULTY, FIXED = "support_desk", "support_desk_fixed"
+PRICES = "prices.toml"
 SHOWN = ("conversation.py:Conversation.ask", "agent.py")
 
 
@@ -133,7 +134,9 @@ def _report(console: Console, store: Path, faulty: Path) -> None:
     week = f"{datetime.now(UTC):%G-W%V}"
     command = [sys.executable, "-m", "promptlint_cli", "report", "--store", str(store), "--week", week]
     done = subprocess.run(
-        [*command, "--source", str(faulty), "--min-requests", "5", "--top", "5"], timeout=120, check=False
+        [*command, "--source", str(faulty), "--prices", str(faulty / PRICES), "--min-requests", "5", "--top", "5"],
+        timeout=120,
+        check=False,
     )
     if done.returncode not in (0, 1):
         console.print("the report could not be made; see the sentence above")

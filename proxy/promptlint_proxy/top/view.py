@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from rich import box
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -33,11 +34,23 @@ def _head(health: dict[str, Any]) -> Text:
     return line
 
 
+def _table(title: str) -> Table:
+    """A table that is narrow enough for a terminal of 80 columns."""
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1),
+        collapse_padding=True,
+    )
+
+
 def _groups(groups: list[dict[str, Any]]) -> Table:
-    title = "prompt groups: hit rates predicted and reported, latencies as p50/p95/p99 in ms"
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("group", no_wrap=True)
-    table.add_column("model", overflow="ellipsis", no_wrap=True, max_width=20)
+    table = _table("prompt groups: hit rates predicted and reported, latencies as p50/p95/p99 in ms")
+    table.add_column("group", no_wrap=True, min_width=8)
+    table.add_column("model", overflow="ellipsis", no_wrap=True, min_width=8, max_width=20)
     for name in ("requests", "tokens", "pred.", "rep.", "TTFT", "ITL", "diverged"):
         table.add_column(name, justify="right", no_wrap=True)
     objectives = sorted({name for group in groups for name in group["objectives"]})
@@ -60,7 +73,7 @@ def _groups(groups: list[dict[str, Any]]) -> Table:
 
 
 def _divergences(divergences: list[dict[str, Any]]) -> Table:
-    table = Table(title="worst divergences", title_justify="left", title_style="bold")
+    table = _table("worst divergences")
     table.add_column("rule", no_wrap=True)
     table.add_column("group", no_wrap=True)
     table.add_column("where", overflow="fold")
