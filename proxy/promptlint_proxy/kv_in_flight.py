@@ -105,14 +105,31 @@ class KvInFlight:
 
 def kv_in_flight(settings: ProxySettings) -> KvInFlight | None:
     """As the settings say; None without a model. Raises PromptlintError for a model or GPU that is not known."""
-    if settings.kv_model is None:
-        if settings.kv_pool_bytes is not None or settings.gpu is not None:
+    return kv_memory(
+        settings.kv_model,
+        settings.kv_pool_bytes,
+        settings.gpu,
+        block_size=settings.block_size or DEFAULT_BLOCK_SIZE,
+        kv_dtype=settings.kv_dtype,
+    )
+
+
+def kv_memory(
+    model: str | None,
+    pool_bytes: int | None = None,
+    gpu: str | None = None,
+    *,
+    block_size: int = DEFAULT_BLOCK_SIZE,
+    kv_dtype: str = "auto",
+) -> KvInFlight | None:
+    """The memory of a model, by name or `config.json`, in a pool of so many bytes or as a GPU leaves it; None without
+    a model. Raises PromptlintError for a model or GPU that is not known.
+    """
+    if model is None:
+        if pool_bytes is not None or gpu is not None:
             raise PromptlintError("--kv-pool-bytes and --gpu need the model: --kv-model NAME or a config.json")
         return None
-    geometry = geometry_of(settings.kv_model)
-    pool_bytes = settings.kv_pool_bytes
-    if pool_bytes is None and settings.gpu is not None:
-        pool_bytes = pool(settings.gpu, geometry, kv_dtype=settings.kv_dtype).kv_pool_bytes
-    return KvInFlight(
-        geometry, pool_bytes, block_size=settings.block_size or DEFAULT_BLOCK_SIZE, kv_dtype=settings.kv_dtype
-    )
+    geometry = geometry_of(model)
+    if pool_bytes is None and gpu is not None:
+        pool_bytes = pool(gpu, geometry, kv_dtype=kv_dtype).kv_pool_bytes
+    return KvInFlight(geometry, pool_bytes, block_size=block_size, kv_dtype=kv_dtype)

@@ -66,7 +66,16 @@ class StepCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def lookup(self, space: Hashable, hashes: Sequence[int], at: float, rule: StepRule, *, scale: float = 1.0) -> int:
+    def lookup(
+        self,
+        space: Hashable,
+        hashes: Sequence[int],
+        at: float,
+        rule: StepRule,
+        *,
+        scale: float = 1.0,
+        unseen_tokens: int = 0,
+    ) -> int:
         """Tokens that can be read back at a time; a hit refreshes what it reads.
 
         Args:
@@ -75,13 +84,14 @@ class StepCache:
             at: seconds.
             rule: minimum, step and life.
             scale: the host's tokens per token of the hashed blocks, where another tokenizer counted them.
+            unseen_tokens: that the host has ahead of the first block or in it, and that are not in the hashes.
         """
         found = 0
         for block_hash in hashes:
             if self._entries.alive((space, block_hash), at) is None:
                 break
             found += 1
-        hit = rule.hit_tokens(int(found * self.block_tokens * scale))
+        hit = rule.hit_tokens(int(found * self.block_tokens * scale) + unseen_tokens) if found else 0
         if hit:
             for block_hash in hashes[:found]:
                 self._entries.refresh((space, block_hash), at, rule.longest_s)

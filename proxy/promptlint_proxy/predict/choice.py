@@ -23,6 +23,8 @@ _ENGINES = {
     "llama.cpp": "llamacpp",
     "ollama": "llamacpp",
 }
+POOLED = ("vllm", "sglang", "llamacpp")
+"""Kinds of cache that hold so many tokens; entries of the others live for a time."""
 _MAKER = (
     ("claude", "anthropic"),
     ("anthropic", "anthropic"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from promptlint_core.exchange import Exchange
-from promptlint_proxy.predict import Predictor, PredictorSettings
+from promptlint_core.exchange import Exchange, Usage
+from promptlint_proxy.predict import Prediction, Predictor, PredictorSettings
+from promptlint_proxy.predict.choice import POOLED, cache_kind
+from promptlint_proxy.replay.price import COST_DIGITS, Price
 from promptlint_proxy.replay.rewrite import rewrite
 from promptlint_proxy.replay.run import ReplayResult
 
@@ -41,30 +42,38 @@ class BeforeAfter:
 
 
 def compare_fixes(
-    result: ReplayResult, capacities: Sequence[int | None] = (None,), settings: PredictorSettings | None = None
+    result: ReplayResult,
+    capacities: Sequence[int | None] = (None,),
+    settings: PredictorSettings | None = None,
+    price: Price | None = None,
 ) -> tuple[BeforeAfter, ...]:
     """Predict the recorded and the rewritten requests on each engine and each capacity.
 
-    Capacities are tokens of the pool; hosted caches have none and are run once.
+    Capacities are tokens of the pool; hosted caches have none and are run once. Where the settings name the engine,
+    it alone is run, under "as recorded".
     """
     base = settings or PredictorSettings()
+    engines = ENGINES if base.engine is None else (AS_RECORDED,)
     recorded = [observation.exchange for observation in result.observations]
     fixed = rewrite(result.observations)
     rows = []
-    for engine in ENGINES:
-        for capacity in capacities if engine != AS_RECORDED else (base.capacity_tokens,):
-            told = replace(base, engine=base.engine if engine == AS_RECORDED else engine, capacity_tokens=capacity)
-            priced = engine == AS_RECORDED
-            rows.append(
-                BeforeAfter(engine, capacity, _run(recorded, told, priced=priced), _run(fixed, told, priced=priced))
-            )
+    for engine in engines:
+        known = base if engine == AS_RECORDED else replace(base, engine=engine)
+        for capacity in capacities if _has_pool(recorded, known) else (None,):
+            told = replace(known, capacity_tokens=capacity)
+            paid = price if engine == AS_RECORDED else None
+            rows.append(BeforeAfter(engine, capacity, _run(recorded, told, paid), _run(fixed, told, paid)))
     return tuple(rows)
 
 
-def _run(exchanges: Sequence[Exchange], settings: PredictorSettings, *, priced: bool) -> Outcome:
+def _has_pool(exchanges: Sequence[Exchange], settings: PredictorSettings) -> bool:
+    return any(cache_kind(exchange.request, settings) in POOLED for exchange in exchanges)
+
+
+def _run(exchanges: Sequence[Exchange], settings: PredictorSettings, price: Price | None) -> Outcome:
     predictor = Predictor(settings)
     prompt_tokens = hit_tokens = 0
-    cost: float | None = 0.0 if priced and importlib.util.find_spec("genai_prices") else None
+    cost = None if price is None else 0.0
     for exchange in sorted(exchanges, key=lambda e: (e.timing.started_at, e.index)):
         at = exchange.timing.started_at
         prediction = predictor.predict(exchange.request, at)
@@ -75,25 +84,14 @@ def _run(exchanges: Sequence[Exchange], settings: PredictorSettings, *, priced: 
             continue
         prompt_tokens += prediction.prompt_tokens
         hit_tokens += prediction.hit_tokens or 0
-        if cost is not None:
-            own = _cost_usd(exchange, prediction.prompt_tokens, prediction.hit_tokens or 0, prediction.written_tokens)
+        if cost is not None and price is not None:
+            own = price.cost_usd(exchange, _input_of(prediction))
             cost = None if own is None else cost + own
     return Outcome(prompt_tokens, hit_tokens, cost)
 
 
-def _cost_usd(exchange: Exchange, prompt_tokens: int, hit_tokens: int, written_tokens: int | None) -> float | None:
-    from genai_prices import Usage, calc_price  # noqa: PLC0415 - an extra
-
-    usage = Usage(
-        input_tokens=prompt_tokens,
-        cache_read_tokens=hit_tokens,
-        cache_write_tokens=written_tokens or 0,
-        output_tokens=0,
-    )
-    try:
-        return float(calc_price(usage, exchange.request.model or "").total_price)
-    except LookupError:
-        return None
+def _input_of(prediction: Prediction) -> Usage:
+    return Usage(prediction.prompt_tokens, prediction.hit_tokens or 0, prediction.written_tokens, output_tokens=0)
 
 
 def render_rows(rows: Sequence[BeforeAfter]) -> list[dict[str, Any]]:
@@ -114,7 +112,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "prompt_tokens": outcome.prompt_tokens,
         "hit_tokens": outcome.hit_tokens,
         "hit_rate": round(outcome.hit_rate, _DIGITS),
-        "cost_usd": None if outcome.cost_usd is None else round(outcome.cost_usd, 6),
+        "cost_usd": None if outcome.cost_usd is None else round(outcome.cost_usd, COST_DIGITS),
     }
 
 

@@ -6,27 +6,33 @@ from typing import Any
 
 from promptlint_core.prompt import BoundKind
 from promptlint_proxy.analysis import Observation
+from promptlint_proxy.replay.price import COST_DIGITS, Price
 from promptlint_proxy.replay.run import ReplayResult
 from promptlint_rules.base import Severity, WireFinding
-from promptlint_rules.traffic import Pair
+from promptlint_rules.traffic import Memory, Pair
 
 VERSION = 1
 _SHARE_DIGITS = 4
 
 
-def render_json(result: ReplayResult, least: Severity = Severity.WARNING) -> dict[str, Any]:
-    """The whole report; findings below `least` are left out."""
+def render_json(result: ReplayResult, least: Severity = Severity.WARNING, price: Price | None = None) -> dict[str, Any]:
+    """The whole report; findings below `least` are left out. Without `price` no cost is told."""
+    memory = result.memory or (None,) * len(result.observations)
+    costs = costs_usd(result, price)
     return {
         "version": VERSION,
-        "exchanges": [_exchange(observation) for observation in result.observations],
+        "exchanges": [
+            _exchange(observation, held, cost)
+            for observation, held, cost in zip(result.observations, memory, costs, strict=True)
+        ],
         "comparisons": [_comparison(pair, rule) for pair, rule in result.pairs],
         "findings": [render_finding(f) for f in result.findings if f.severity.rank <= least.rank],
         "unreadable": [{"place": entry.place, "sentence": entry.sentence} for entry in result.unreadable],
-        "totals": totals(result),
+        "totals": totals(result, price),
     }
 
 
-def _exchange(observation: Observation) -> dict[str, Any]:
+def _exchange(observation: Observation, memory: Memory | None, cost_usd: float | None) -> dict[str, Any]:
     seen, prediction = observation.seen, observation.prediction
     request, response, timing = seen.request, seen.response, seen.exchange.timing
     usage = response.usage
@@ -56,10 +62,10 @@ def _exchange(observation: Observation) -> dict[str, Any]:
         "vendor_diagnosis": response.diagnosis,
         "output_tokens": usage.output_tokens if usage else None,
         "output_bound": bound.tokens if bound.kind is BoundKind.LIMITED else None,
-        "kv_bytes": None,
+        "kv_bytes": memory.request_bytes if memory else None,
         "ttft_s": timing.ttft_s,
         "itl_s": _gaps(timing.gaps_s),
-        "cost_usd": None,
+        "cost_usd": None if cost_usd is None else round(cost_usd, COST_DIGITS),
     }
 
 
@@ -113,7 +119,16 @@ def render_finding(finding: WireFinding) -> dict[str, Any]:
     }
 
 
-def totals(result: ReplayResult) -> dict[str, Any]:
+def costs_usd(result: ReplayResult, price: Price | None) -> list[float | None]:
+    """What each exchange cost by its reported usage; None where usage or price is unknown."""
+    usages = [observation.exchange.response.usage for observation in result.observations]
+    return [
+        price.cost_usd(observation.exchange, usage) if price is not None and usage is not None else None
+        for observation, usage in zip(result.observations, usages, strict=True)
+    ]
+
+
+def totals(result: ReplayResult, price: Price | None = None) -> dict[str, Any]:
     """Sums; a rate counts only exchanges for which both of its figures are known."""
     observations = result.observations
     predicted = [(o.prediction.hit_tokens, o.seen.prompt_tokens) for o in observations
@@ -122,6 +137,8 @@ def totals(result: ReplayResult) -> dict[str, Any]:
     written = [o.seen.written_tokens for o in observations if o.seen.written_tokens is not None]
     outputs = [o.seen.output_tokens for o in observations if o.seen.output_tokens is not None]
     verdicts = [o.honoured for o in observations if o.honoured is not None]
+    costs = [cost for cost in costs_usd(result, price) if cost is not None]
+    held = [memory.in_flight_bytes for memory in result.memory if memory.in_flight_bytes is not None]
     return {
         "exchanges": len(observations),
         "groups": len({o.seen.group for o in observations}),
@@ -137,6 +154,11 @@ def totals(result: ReplayResult) -> dict[str, Any]:
         "reported_written_tokens": sum(written) if written else None,
         "output_tokens": sum(outputs) if outputs else None,
         "hits_not_honoured": sum(verdict == "not-honoured" for verdict in verdicts) if verdicts else None,
+        "kv_in_flight_bytes_max": max(held, default=None),
+        "kv_pool_bytes": next((memory.pool_bytes for memory in result.memory), None),
+        "cost_usd": round(sum(costs), COST_DIGITS) if costs else None,
+        "exchanges_priced": len(costs) if price is not None else None,
+        "price_sources": list(price.sources) if price is not None else [],
         "findings": len(result.findings),
     }
 

@@ -10,11 +10,12 @@ from promptlint_core.errors import PromptlintError
 from promptlint_core.exchange import Exchange
 from promptlint_proxy.analysis import Analysis, AnalysisSettings, Observation
 from promptlint_proxy.compare.pair import compare
+from promptlint_proxy.replay.memory import ReplayedMemory
 from promptlint_proxy.replay.readers.formats import read_recording
 from promptlint_proxy.replay.recorded import RecordedExchange, Unreadable, to_exchange
 from promptlint_rules.base import WireFinding
 from promptlint_rules.tool.unreadable_file import UnreadableFile
-from promptlint_rules.traffic import Pair, Relation
+from promptlint_rules.traffic import Memory, Pair, Relation
 
 MOST_FOR_ALL_PAIRS = 50
 
@@ -30,6 +31,8 @@ class ReplayResult:
     findings: tuple[WireFinding, ...]
     unreadable: tuple[Unreadable, ...] = ()
     tokens_source: str = ""
+    memory: tuple[Memory, ...] = ()
+    """By index of the exchange: KV memory when it started; empty without a model's geometry."""
     notes: tuple[str, ...] = field(default=())
 
 
@@ -59,8 +62,9 @@ def replay(
     *,
     all_pairs: bool = False,
     unreadable: Sequence[Unreadable] = (),
+    memory: ReplayedMemory | None = None,
 ) -> ReplayResult:
-    """Analyse exchanges in the order of their start.
+    """Analyse exchanges in the order of their start, with what each would hold of the KV memory where that is told.
 
     Raises PromptlintError when all pairs of more than `MOST_FOR_ALL_PAIRS` exchanges are asked for.
     """
@@ -72,8 +76,11 @@ def replay(
         )
     analysis = Analysis(settings)
     seen: dict[int, Observation] = {}
+    held: dict[int, Memory] = {}
     for exchange in sorted(listed, key=lambda e: (e.timing.started_at, e.index)):
-        seen[exchange.index] = analysis.observe(exchange)
+        if memory is not None:
+            held[exchange.index] = memory.start(exchange)
+        seen[exchange.index] = analysis.observe(exchange, held.get(exchange.index))
     observations = tuple(seen[index] for index in sorted(seen))
     rules = {places: rule for observation in observations for places, rule in observation.rule_of.items()}
     told = [pair for observation in observations for pair in observation.pairs]
@@ -85,6 +92,7 @@ def replay(
         (*analysis.findings(), *(_unreadable(entry) for entry in unreadable)),
         tuple(unreadable),
         source,
+        tuple(held[index] for index in sorted(held)),
     )
 
 

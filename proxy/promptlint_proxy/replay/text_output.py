@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from promptlint_proxy.analysis import Observation
 from promptlint_proxy.replay.json_output import totals
+from promptlint_proxy.replay.price import Price
 from promptlint_proxy.replay.run import ReplayResult
 from promptlint_rules.base import Severity, WireFinding
 from promptlint_rules.traffic import Pair
@@ -16,7 +17,7 @@ _HEADER = ("#", "model", "prompt", "predicted", "reported", "verdict", "stops at
 _HONOURED = {"not-honoured": "not honoured", "less": "less than predicted", "more": "more than predicted"}
 
 
-def render_text(result: ReplayResult, least: Severity = Severity.WARNING) -> str:
+def render_text(result: ReplayResult, least: Severity = Severity.WARNING, price: Price | None = None) -> str:
     """The report as plain text; `?` is unknown, never 0."""
     lines = [*_table(result), ""]
     shown = [finding for finding in result.findings if finding.severity.rank <= least.rank]
@@ -27,7 +28,7 @@ def render_text(result: ReplayResult, least: Severity = Severity.WARNING) -> str
     hidden = len(result.findings) - len(shown)
     if hidden:
         lines.append(f"{hidden} below {least}: show them with --min-severity info")
-    return "\n".join([*lines, "", *_totals(result)])
+    return "\n".join([*lines, "", *_totals(result, price)])
 
 
 def _table(result: ReplayResult) -> Iterator[str]:
@@ -99,8 +100,8 @@ def _finding(finding: WireFinding) -> Iterator[str]:
     yield f"    {finding.message}"
 
 
-def _totals(result: ReplayResult) -> Iterator[str]:
-    figures = totals(result)
+def _totals(result: ReplayResult, price: Price | None) -> Iterator[str]:
+    figures = totals(result, price)
     yield (
         f"{_several(figures['exchanges'], 'exchange')} in {_several(figures['lines'], 'conversation')} of "
         f"{_several(figures['groups'], 'prompt group')}, {figures['prompt_tokens']:,} prompt tokens"
@@ -108,6 +109,14 @@ def _totals(result: ReplayResult) -> Iterator[str]:
     )
     predicted, reported = _share(figures["predicted_hit_rate"]), _share(figures["reported_hit_rate"])
     yield f"hit rate: predicted {predicted}, reported {reported}"
+    if figures["cost_usd"] is not None:
+        priced, whole = figures["exchanges_priced"], figures["exchanges"]
+        part = "" if priced == whole else f" ({whole - priced:,} of {whole:,} without usage or a known price)"
+        yield f"cost: ${figures['cost_usd']:,.4f}{part}, by {' and '.join(figures['price_sources'])}"
+    if figures["kv_in_flight_bytes_max"] is not None:
+        pool = figures["kv_pool_bytes"]
+        of_pool = "" if pool is None else f" of {_gib(pool)}"
+        yield f"KV memory: at most {_gib(figures['kv_in_flight_bytes_max'])}{of_pool} at once"
     if figures["hits_not_honoured"]:
         yield f"{figures['hits_not_honoured']:,} predicted hits were not honoured by the provider"
     if figures["prompt_tokens_estimated"]:
@@ -116,6 +125,10 @@ def _totals(result: ReplayResult) -> Iterator[str]:
         yield f"tokens counted with {figures['tokens_source']}"
     for entry in result.unreadable:
         yield f"not read: {entry.place}: {entry.sentence}"
+
+
+def _gib(size_bytes: int) -> str:
+    return f"{size_bytes / (1 << 30):,.2f} GiB"
 
 
 def _several(number: int, word: str) -> str:

@@ -62,7 +62,8 @@ def validate(
     parts = urlsplit(target.url if "//" in target.url else f"http://{target.url}")
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise PromptlintError(f"--validate needs an address like http://127.0.0.1:8000, not {target.url}")
-    predictor = Predictor(replace(settings or PredictorSettings(), engine=target.provider))
+    known = settings or PredictorSettings()
+    predictor = Predictor(replace(known, engine=known.engine or target.provider))
     in_order = sorted(enumerate(recorded), key=lambda item: (item[1].at, item[0]))
     for index, entry in in_order:
         yield _send(index, entry, target, f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", predictor)

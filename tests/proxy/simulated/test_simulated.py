@@ -38,9 +38,9 @@ def document(path: str, tools: bool = False) -> dict[str, Any]:
 
 
 def with_next_question(path: str, asked: dict[str, Any], turn: int, answer: dict[str, Any]) -> dict[str, Any]:
-    if path == COMPLETIONS:
-        return asked | {"prompt": f"{asked['prompt']} And what of {turn}?"}
     after = next_request(path, asked, answer)
+    if path == COMPLETIONS:
+        return asked | {"prompt": f"{after['prompt'] if turn % 2 else asked['prompt']} And what of {turn}?"}
     key = "input" if path == RESPONSES else "messages"
     return after | {key: [*after[key], {"role": "user", "content": f"And what of {turn}?"}]}
 
@@ -50,7 +50,8 @@ def with_next_question(path: str, asked: dict[str, Any], turn: int, answer: dict
     [
         (CHAT, False, 0), (CHAT, False, 5), (CHAT, True, 0), (CHAT, True, 5),
         (MESSAGES, False, 0), (MESSAGES, False, 5), (MESSAGES, True, 0), (MESSAGES, True, 5),
-        (RESPONSES, False, 0), (RESPONSES, True, 0), (COMPLETIONS, False, 0),
+        (RESPONSES, False, 0), (RESPONSES, False, 30), (RESPONSES, True, 0), (RESPONSES, True, 30),
+        (COMPLETIONS, False, 0),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("blocks", [8192, 40])
@@ -80,6 +81,32 @@ def test_predicted_and_reported_tokens_are_equal(path: str, tools: bool, reasoni
         asked = with_next_question(path, asked, turn, json.loads(reply.parts[0][1]))
     assert told[0][1] == 0
     assert told[1][1]
+
+
+def test_prompts_that_differ_behind_their_last_full_block_each_find_their_answer() -> None:
+    engine = Engine(SimulatedSettings())
+    predictor = Predictor(PredictorSettings(engine="vllm"))
+    protocol = find("POST", "127.0.0.1:8000", COMPLETIONS, {})
+    assert protocol is not None
+    head = RequestHead("POST", "127.0.0.1:8000", COMPLETIONS, {})
+    answers: list[str] = []
+    told: list[tuple[int | None, int | None]] = []
+    for turn in range(6):
+        prompt = f"{RULES} {'ABC'[turn % 3]}" + (f"{answers[turn - 3]} Go on." if turn >= 3 else "")
+        body = json.dumps({"model": "m", "max_tokens": 40, "prompt": prompt}).encode()
+        request = protocol.read_request(body, head)
+        reply = engine.answer(COMPLETIONS, body, float(turn))
+        assert reply is not None
+        response = protocol.read_response(reply.parts[0][1], ResponseHead(200, {}))
+        predicted = predictor.predict(request, float(turn)).hit_tokens
+        predictor.answered(request, response, float(turn))
+        engine.finish(reply)
+        assert response.usage is not None
+        told.append((predicted, response.usage.hit_tokens))
+        answers.append(json.loads(reply.parts[0][1])["choices"][0]["text"])
+
+    assert [predicted for predicted, _ in told] == [reported for _, reported in told]
+    assert told[3][1] > told[2][1]
 
 
 def answer(engine: Engine, path: str, asked: dict[str, Any], at_s: float = 0.0) -> tuple[Reply, dict[str, Any]]:
