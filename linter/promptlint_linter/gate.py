@@ -10,6 +10,9 @@ _HINTS = (
     "SystemMessage", "HumanMessage", "UserMessage", "ChatMessage", "completion(", "completions.", ".messages.",
     ".responses.", "generate_content", "Agent(", "LLM(", "OpenAI", "Anthropic", "SamplingParams", "as_retriever",
     "similarity_", ".converse", "invoke_model", "ollama", "init_chat_model",
+    # packages whose prompts may have no other word of these
+    "cohere", "mistralai", "litellm", "langchain", "llama_index", "pydantic_ai", "haystack", "semantic_kernel", "dspy",
+    "bedrock", "genai", "vllm", "smolagents", "magentic", "mirascope", "groq", "huggingface_hub", "text-generation",
     # engines started in Python
     "EngineArgs(", "Engine(", "ServerArgs(", "KvCacheConfig(",
 )  # fmt: skip

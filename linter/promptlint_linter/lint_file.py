@@ -101,10 +101,15 @@ def once_a_place(findings: Iterable[Reported]) -> list[Reported]:
     for told in by_place.values():
         sent = [finding for finding in told if finding.prompt and finding.prompt.call]
         by_prompt: dict[object, Reported] = {}
-        for finding in sorted(sent or told, key=lambda finding: -(finding.tokens_behind or 0)):
+        for finding in sorted(sent or told, key=_gravity):
             by_prompt.setdefault(finding.prompt and (finding.prompt.path, finding.prompt.line), finding)
         kept += by_prompt.values()
     return kept
+
+
+def _gravity(finding: Reported) -> tuple[int, int]:
+    """Sorts the most severe first: one reading may enter a prompt as a date and as a time."""
+    return finding.severity.rank, -(finding.tokens_behind or 0)
 
 
 def _with_call(finding: Finding, prompt: Prompt, callers: list[tuple[Call, Prompt]]) -> Finding:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from promptlint_core.prompt import Bound, BoundKind, Place
 from promptlint_linter.calls.shapes import CallShape
-from promptlint_linter.evaluate.values import Arguments, Constant, External, Mapping, Value
+from promptlint_linter.evaluate.values import Arguments, Constant, External, Mapping, Text, Value
 
 if TYPE_CHECKING:
     from promptlint_linter.evaluate.machine import Machine
@@ -40,6 +40,8 @@ def _inside(machine: Machine, shape: CallShape, holder: Value) -> Bound | None:
     known = machine.force(holder)
     if isinstance(known, External) and known.arguments is not None:
         known = Mapping((*known.arguments.keywords.entries, *(((None, known),) if known.arguments.is_open else ())))
+    if isinstance(known, Text) and known.written is not None:
+        known = known.written
     if not isinstance(known, Mapping):
         return None
     for name in shape.bounds:

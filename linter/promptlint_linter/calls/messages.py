@@ -35,6 +35,7 @@ _PACKAGES = frozenset(
         "litellm",
         "agno",
         "smolagents",
+        "mirascope",
         "anthropic",
         "google",
     ]
@@ -46,6 +47,7 @@ CLASS_NAMES = frozenset(name for name in (*_ROLE_OF_CLASS, *_ROLE_IN_ARGUMENTS) 
     "from_system",
     "from_user",
     "from_assistant",
+    "System",
 }
 """Names of classes and factories whose calls make messages."""
 
@@ -59,6 +61,8 @@ def role_of_class(name: str) -> str | None:
     if package not in _PACKAGES:
         return None
     last = name.rsplit(".", 1)[-1]
+    if name.endswith(("Messages.System", "Messages.User", "Messages.Assistant")):
+        return last.lower()
     if last in ("system", "user", "assistant") and not name.startswith("xai_sdk."):
         return None
     if last.startswith("from_") and name.split(".")[-2:][0] != "ChatMessage":

@@ -51,6 +51,17 @@ _BEDROCK = CallShape(
     nested=("inferenceConfig",),
     required=("messages", "modelId"),
 )
+_INVOKE_MODEL = CallShape(
+    "bedrock.invoke_model",
+    "bedrock",
+    tools=("body.tools", "body.toolConfig"),
+    system=("body.system",),
+    messages=("body.messages", "body.prompt", "body.inputText", "body.inputs"),
+    bounds=("max_tokens", "max_gen_len", "maxTokenCount", "max_tokens_to_sample", "max_new_tokens"),
+    nested=("body",),
+    default="unknown",
+    required=("body",),
+)
 _LITELLM = CallShape(
     "litellm.completion",
     "litellm",
@@ -94,6 +105,8 @@ CLIENT_METHODS: dict[str, CallShape] = {
     "models.generate_content_stream": _GENAI,
     "converse": _BEDROCK,
     "converse_stream": _BEDROCK,
+    "invoke_model": _INVOKE_MODEL,
+    "invoke_model_with_response_stream": _INVOKE_MODEL,
     "chat.complete": _chat("mistralai.chat.complete", "mistral", required=("messages",)),
     "chat.complete_async": _chat("mistralai.chat.complete", "mistral", required=("messages",)),
     "chat.send": _chat("openrouter.chat.send", "openrouter", required=("messages",)),

@@ -145,7 +145,7 @@ def _json(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     if value is None:
         return None
     if isinstance(value, Mapping | Listing):
-        return Text(text_of(frame.machine, value, frame.site(node)))
+        return Text(text_of(frame.machine, value, frame.site(node)), value)
     if isinstance(value, Opaque):
         return value
     return UNKNOWN

@@ -51,7 +51,7 @@ def held(frame: Frame, value: Value, path: str) -> Value:
         if frame.most is not None:
             most = frame.most
             run = fragments.change(run, lambda piece: frozen(piece, most))
-        return Text(run)
+        return Text(run, value.written)
     if isinstance(value, Opaque):
         if value.piece.cadence is None and not value.name:
             value = replace(value, name=path)

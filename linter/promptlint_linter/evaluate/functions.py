@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from promptlint_core.cadence import Cadence
-from promptlint_linter.calls.frameworks import MODELS
+from promptlint_linter.calls.frameworks import INSTRUCTION_DECORATORS, MODELS
 from promptlint_linter.calls.vendors import CLIENT_PACKAGES
 from promptlint_linter.evaluate import fragments, lists, statements
 from promptlint_linter.evaluate.branches import either
@@ -114,6 +114,8 @@ def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:
             frame = frame_for(machine, generic, node, Arguments())
             frame.depth = depth
             made.value = result_of(frame, node)
+            if _gives_instructions(node):
+                machine.instruct(frame, node, made.value)
         made.depends = depends(made.value)
     except TooFarError:
         pass  # what was found on the way is kept
@@ -122,6 +124,14 @@ def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:
         machine.running.remove(node)
     machine.summaries[key] = made
     return made
+
+
+def _gives_instructions(node: cst.FunctionDef | cst.Lambda) -> bool:
+    """Whether a decorator hands what the function returns to an agent as its instructions."""
+    if isinstance(node, cst.Lambda):
+        return False
+    named = (d.decorator.func if isinstance(d.decorator, cst.Call) else d.decorator for d in node.decorators)
+    return any((lists.dotted(name) or "").rpartition(".")[2] in INSTRUCTION_DECORATORS for name in named)
 
 
 def run_for(machine: Machine, call: Deferred) -> Value:

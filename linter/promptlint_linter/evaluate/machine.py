@@ -116,6 +116,10 @@ class Machine:
             value = value.result
         return value
 
+    def asked(self, function: Function, site: Site) -> Value:
+        """What a function gives a framework that calls it, with arguments of the framework's, for each prompt."""
+        return self.force(Deferred(function, Arguments(), site, Frame(self, site.source, site.source.module)))
+
     def settle(self, value: Value, frame: Frame) -> None:
         """Run a call whose result nobody may ask for, if its arguments reach a prompt."""
         if not isinstance(value, Deferred) or value.result is not None or not isinstance(value.function, Function):
@@ -198,6 +202,12 @@ class Machine:
             self.records.composed[node, frame.via] = Composed(text, frame.site(node), frame.function, is_template)
             if is_template and self.current is not None and depends(text):
                 self.current.sends = True
+
+    def instruct(self, frame: Frame, node: cst.CSTNode, value: Value) -> None:
+        """What a function gives is the instructions of an agent, whatever it is named."""
+        known = self.force(value)
+        if isinstance(known, Text):
+            self.compose(frame, node, known, is_template=True)
 
     def name_text(self, text: Text, path: str) -> None:
         """A variable holds the text: its name is evidence."""

@@ -24,6 +24,7 @@ from promptlint_linter.evaluate.values import (
     External,
     Fork,
     Fragment,
+    Function,
     Listing,
     Mapping,
     Mark,
@@ -59,7 +60,7 @@ def collect(machine: Machine, module: Module, records: Records) -> Found:
     told: list[set[tuple[int, int]]] = []
     prompts: list[Prompt] = []
     calls: list[Call] = []
-    for (_, via), called in records.called.items():
+    for (_, via), called in list(records.called.items()):
         parts = call_parts(machine, called)
         sent = list(_prompts(parts, called.site, called.function, complete=called.shape.kind == "model"))
         if called.shape.kind in ("model", "agent", "config") and _concerns(module, called.site, parts):
@@ -152,8 +153,15 @@ def call_parts(machine: Machine, called: Called) -> list[Parted]:
     for name in shape.messages:
         value = _argument(machine, arguments, name, shape.positional)
         if value is not None:
-            parts += message_parts(machine, value, called.site)
+            parts += message_parts(machine, _one_of_batch(machine, value) if name == "prompts" else value, called.site)
     return parts
+
+
+def _one_of_batch(machine: Machine, value: Value) -> Value:
+    """The first of several prompts that are sent together: each is a prompt of its own."""
+    known = machine.force(value)
+    first = known.items[0] if isinstance(known, Listing) and known.items else known
+    return first.value if isinstance(first, Repeat) else first
 
 
 def _argument(machine: Machine, arguments: Arguments, name: str, positional: tuple[str, ...]) -> Value | None:
@@ -164,6 +172,8 @@ def _argument(machine: Machine, arguments: Arguments, name: str, positional: tup
     known = machine.force(found)
     if isinstance(known, External) and known.arguments is not None:
         known = known.arguments.keywords
+    if isinstance(known, Text) and known.written is not None:
+        known = known.written
     return known.get(inner) if isinstance(known, Mapping) else None
 
 
@@ -244,6 +254,8 @@ def content(machine: Machine, value: Value, site: Site | None) -> Fragments:
     known = machine.force(value)
     if isinstance(known, Template):
         return content(machine, known.body, site)
+    if isinstance(known, Function) and site is not None:
+        return content(machine, machine.asked(known, site), site)
     if isinstance(known, Listing):
         run: list[Fragment] = []
         for item in machine.flat_items(known):

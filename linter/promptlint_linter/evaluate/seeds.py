@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from promptlint_linter.calls import engines, frameworks, messages, retrieval, vendors
-from promptlint_linter.evaluate.likeness import is_prompt_name, is_prompt_text
+from promptlint_linter.evaluate.likeness import is_prompt_name, is_prompt_text, mentions_models
 
 _FILLING = frozenset(
     ["format", "format_map", "join", "replace", "substitute", "safe_substitute", "render", "format_messages", "partial"]
@@ -101,7 +101,7 @@ class _Scan:
             self.is_named = self.is_named or node.value.id in ("self", "cls") or node.value.id[:1].isupper()
 
     def call(self, node: ast.Call) -> bool:
-        if _is_known_call(node):
+        if _is_known_call(node, self.sight.text):
             return True
         if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
             self.puts_together(node.func.value, *node.args)
@@ -167,7 +167,7 @@ def holds_prompt_text(node: ast.stmt, names: tuple[str, ...], module_text: str) 
     return is_prompt_text("".join(texts), names, module_text)
 
 
-def _is_known_call(node: ast.Call) -> bool:
+def _is_known_call(node: ast.Call, module_text: str) -> bool:
     function = node.func
     if isinstance(function, ast.Name):
         name = function.id
@@ -180,13 +180,15 @@ def _is_known_call(node: ast.Call) -> bool:
     if name in _bounded():
         return True
     if name in _functions():
-        return any(keyword.arg is None or keyword.arg in _PROMPT_ARGUMENTS for keyword in node.keywords)
+        if any(keyword.arg is None or keyword.arg in _PROMPT_ARGUMENTS for keyword in node.keywords):
+            return True
+        return bool(node.args) and isinstance(function, ast.Attribute) and mentions_models(module_text)
     return name in _text_classes() and _may_change(node)
 
 
 def _is_given_text(node: ast.Call) -> bool:
-    """`model.invoke(f"…")`: text that is put together where it is sent."""
-    return bool(node.args) and isinstance(node.args[0], ast.JoinedStr | ast.BinOp)
+    """`model.invoke(f"…")`, `chain.invoke({…})`: text or values that are put together where they are sent."""
+    return bool(node.args) and isinstance(node.args[0], ast.JoinedStr | ast.BinOp | ast.Dict)
 
 
 def _may_change(node: ast.Call) -> bool:

@@ -27,6 +27,7 @@ from promptlint_linter.evaluate.values import (
 
 Statement = cst.BaseStatement | cst.BaseSmallStatement
 _DEEPEST_SECOND_PASS = 2
+_MOST_UNROLLED = 32
 
 
 def run_body(frame: Frame, body: Sequence[Statement]) -> bool:
@@ -124,12 +125,32 @@ def _loop(frame: Frame, body: cst.BaseSuite, bind: Callable[[], object]) -> None
 def _for(frame: Frame, node: cst.For) -> None:
     items = frame.value(node.iter)
 
+    constants = _constants(frame, items) if _is_short(node.body) else ()
+    if constants:
+        for constant in constants:
+            changes.assign(frame, node.target, constant)
+            run_suite(frame, node.body)
+        return
+
     def bind() -> None:
         changes.assign(frame, node.target, lists.element(frame, items))
 
     _loop(frame, node.body, bind)
     if node.orelse is not None:
         run_suite(frame, node.orelse.body)
+
+
+def _constants(frame: Frame, items: Value) -> tuple[Value, ...]:
+    """The items of a loop when all of them are constant texts, in their order."""
+    if not isinstance(items, Listing) or items.order is not None or not 0 < len(items.items) <= _MOST_UNROLLED:
+        return ()
+    known = tuple(frame.machine.force(item) for item in items.items)
+    return known if all(isinstance(item, Text) and item.literal is not None for item in known) else ()
+
+
+def _is_short(body: cst.BaseSuite) -> bool:
+    """One or two plain statements: `for rule in RULES: lines.append(rule)`."""
+    return len(body.body) <= 2 and all(isinstance(part, cst.SimpleStatementLine) for part in body.body)
 
 
 def _while(frame: Frame, node: cst.While) -> None:

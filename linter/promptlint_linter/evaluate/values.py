@@ -85,6 +85,8 @@ class Text(Value):
     """A string."""
 
     fragments: tuple[Fragment, ...] = ()
+    written: Value | None = field(default=None, compare=False)
+    """The dict or list that JSON wrote, where the text is nothing else: the body of a request."""
 
     @property
     def literal(self) -> str | None:

@@ -13,7 +13,7 @@ from promptlint_core.prompt import Call, Prompt
 from promptlint_linter.practices.slices import Flow, Level, Scope, Slicer
 from promptlint_linter.practices.tree import FunctionNode, ModuleTree, inside, keyword, parameters, path_of
 
-MESSAGES = ("messages", "input", "contents", "prompt", "prompts")
+MESSAGES = ("messages", "input", "contents", "prompt")
 SYSTEM = ("system", "instructions", "system_prompt", "system_instruction")
 _SIZE = re.compile(r"(?i)len\(|token|size|budget|limit|compact|exceed|too_long|overflow|full|context")
 
