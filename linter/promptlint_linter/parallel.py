@@ -15,6 +15,7 @@ from promptlint_linter.files import Target
 from promptlint_linter.lint_file import lint_file, lint_source
 from promptlint_linter.session import Session
 from promptlint_linter.sources.unit import SourceFile
+from promptlint_linter.uncollected import uncollected
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -59,8 +60,9 @@ def on_deep_stack(work: Callable[[], T]) -> T:
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
         thread = threading.Thread(target=run, name="promptlint", daemon=True)
-        thread.start()
-        thread.join()
+        with uncollected():
+            thread.start()
+            thread.join()
     finally:
         threading.stack_size(size)
         sys.setrecursionlimit(limit)

@@ -12,7 +12,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, PositionProvider
 
 from promptlint_core.prompt import Place
-from promptlint_linter.evaluate.outline import ClassOutline, Lines, Outline, uncollected
+from promptlint_linter.evaluate.outline import ClassOutline, Lines, Outline
 
 if TYPE_CHECKING:
     from promptlint_linter.project import Project
@@ -46,8 +46,7 @@ class Definition:
     def _tree(self) -> cst.Module:
         """Indented lines are parsed below an `if` so that the strings in them keep their text."""
         head = "if 1:\n" if self._is_indented else ""
-        with uncollected():
-            return cst.parse_module(head + self.text)
+        return cst.parse_module(head + self.text)
 
     @property
     def _is_indented(self) -> bool:

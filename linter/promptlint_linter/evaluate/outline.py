@@ -7,10 +7,8 @@ when somebody asks for it.
 from __future__ import annotations
 
 import ast
-import gc
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from promptlint_linter.calls.frameworks import INSTRUCTION_DECORATORS
@@ -69,7 +67,7 @@ def read_outline(text: str, stem: str) -> Outline:
     Raises SyntaxError, ValueError, RecursionError or MemoryError when the text cannot be parsed.
     """
     outline = Outline()
-    with uncollected(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
         reader = _Reader(Sight(text), stem, may_hold_prompt(text))
         body = ast.parse(text).body
@@ -77,18 +75,6 @@ def read_outline(text: str, stem: str) -> Outline:
             reader.find_constants(body)
         reader.read_body(body, outline)
     return outline
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the garbage collector, which would walk the whole tree again and again while it grows."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)

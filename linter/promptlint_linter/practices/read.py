@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from promptlint_core.practice import Practice
 from promptlint_core.prompt import Call, Prompt
-from promptlint_linter.evaluate.outline import uncollected
 from promptlint_linter.practices import fan_out, histories, markers, parameters, rendering, tools, windows
 from promptlint_linter.practices.sent import Sent
 from promptlint_linter.practices.tree import ModuleTree
@@ -28,8 +27,7 @@ def practices_of(text: str, shown: str, calls: Sequence[Call], prompts: Sequence
     sending = [call for call in calls if call.kind == "model"]
     if not sending:
         return ()
-    with uncollected():
-        tree = ModuleTree(text, shown)
+    tree = ModuleTree(text, shown)
     by_place = {
         (tree.place(node).line, tree.place(node).end_line, tree.place(node).end_column): node for node in tree.calls
     }

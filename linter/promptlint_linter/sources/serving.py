@@ -11,7 +11,6 @@ import yaml
 from promptlint_core.prompt import Call
 from promptlint_linter.sources.lines import Lines
 from promptlint_linter.sources.serving_facts import (
-    MENTIONS,
     TELLING,
     Fact,
     Word,
@@ -19,6 +18,7 @@ from promptlint_linter.sources.serving_facts import (
     facts_of_words,
     gpu_in,
     is_literal,
+    mentions_engine,
     setting_name,
 )
 from promptlint_linter.sources.unit import SourceFile, SourceUnit
@@ -43,7 +43,7 @@ def read(source: SourceFile) -> SourceUnit:
 
 def calls_of(source: SourceFile) -> tuple[Call, ...]:
     """One call of kind `serving` for every engine that a file configures; nothing for any other file."""
-    if len(source.text) > _MOST_CHARS or not MENTIONS.search(source.text):
+    if len(source.text) > _MOST_CHARS or not mentions_engine(source.text):
         return ()
     if source.path.lower().endswith((".yaml", ".yml", ".json")):
         try:

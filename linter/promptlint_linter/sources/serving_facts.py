@@ -9,12 +9,19 @@ from dataclasses import dataclass
 from promptlint_core.kv import find_gpu
 from promptlint_core.prompt import Call, Place
 
-MENTIONS = re.compile(
+_MENTIONS = re.compile(
     r"gpu[-_]?memory[-_]?utilization|(?:en|dis)able[-_]?prefix[-_]?caching|disable[-_]?radix[-_]?cache"
-    r"|enable[-_]?block[-_]?reuse|max[-_]?num[-_]?seqs|mem[-_]?fraction[-_]?static|no-cache-prompt|prefix_caching",
-    re.IGNORECASE,
+    r"|enable[-_]?block[-_]?reuse|max[-_]?num[-_]?seqs|mem[-_]?fraction[-_]?static|no-cache-prompt|prefix_caching"
 )
-"""A file without one of these has nothing to say here."""
+_MENTIONED = ("caching", "utilization", "radix", "reuse", "seqs", "fraction", "no-cache-prompt")
+"""One of these is in every match: a search for words takes a tenth of the time."""
+
+
+def mentions_engine(text: str) -> bool:
+    """Whether a file may configure an engine; any other has nothing to say here."""
+    lowered = text.lower()
+    return any(word in lowered for word in _MENTIONED) and _MENTIONS.search(lowered) is not None
+
 
 _NAMES = {
     "gpu_memory_utilization": "gpu_memory_utilization",
