@@ -45,30 +45,37 @@ _DATE = (
     rf"|(?:{_WEEKDAY},?\s+)?\d{{1,2}}(?:st|nd|rd|th)?\.?\s+{_MONTH}\.?,?(?:\s+\d{{4}})?"
     rf"|(?:{_WEEKDAY},?\s+)?{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?"
 )
+_COMPACT_DAY = r"20\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _TIME = (
     r"\d{1,2}:\d{2}(?::\d{2}(?P<fraction>[.,]\d{1,9})?)?"
     r"(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 )
 
-_DURATION = r"(?P<milli>milliseconds?|ms)|(?P<second>seconds?|secs?)|(?P<minute>minutes?|mins?)|hours?|hrs?"
+_DURATION = (
+    r"(?P<milli>milliseconds?|ms)|(?P<second>seconds?|secs?|s)|(?P<minute>minutes?|mins?|m)|hours?|hrs?|h"
+    r"|(?P<day>days?|d|weeks?|w)"
+)
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("jwt", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")),
     ("uuid", re.compile(r"(?i)\b[\da-f]{8}-?[\da-f]{4}-?[1-8][\da-f]{3}-?[89ab][\da-f]{3}-?[\da-f]{12}\b")),
     ("address", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")),
-    ("datetime", re.compile(r"\b20\d{6}T\d{4}(?P<basic_seconds>\d{2})?Z?\b")),
-    ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME}(?![\w:])")),
+    ("datetime", re.compile(rf"\b{_COMPACT_DAY}[T_-]?(?:[01]\d|2[0-3])[0-5]\d(?P<basic_seconds>[0-5]\d)?Z?(?![\w-])")),
+    ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME}(?!\w|:\d)")),
     ("datetime", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
-    ("time", re.compile(rf"(?<![\w:.]){_TIME}(?![\w:])")),
-    ("time", re.compile(r"(?<![\w:.])\d{1,2}\s?[AaPp]\.?[Mm]\b\.?")),
+    ("time", re.compile(rf"(?<![\w:.]){_TIME}(?!\w|:\d)")),
+    ("time", re.compile(r"(?<![\w:.])\d{1,2}(?:\s?[AaPp]\.?[Mm]\b\.?|\s?o['’]clock\b|\s?Uhr\b)")),
     ("date", re.compile(rf"(?<![\w./-])(?:{_DATE})(?![\w/-])")),
-    ("age", re.compile(rf"\b\d+(?:\.\d+)?\s?(?:{_DURATION})\s+(?:ago|old|since|elapsed)\b")),
+    ("age", re.compile(rf"\b(?:\d+(?:\.\d+)?|an?|one)\s?(?:{_DURATION})\s+(?:ago|old|since|elapsed)\b")),
+    ("age", re.compile(r"\b(?:(?P<second>just|right) now|(?:an?|few|some) moments? ago)\b", re.IGNORECASE)),
     ("epoch", re.compile(r"(?<![\w.])1[5-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?![\w])")),
     ("ulid", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")),
     ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),
     ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,128}(?![0-9a-zA-Z])")),
     ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9A-F]*\d)(?=[0-9A-F]*[A-F])[0-9A-F]{8,128}(?![0-9a-zA-Z])")),
     ("token", re.compile(r"(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{12,200}(?![\w/+-])")),
+    ("token", re.compile(r"(?<![\w/+-])(?=[\w/+]*\d)(?=[\w/+]*[a-z])(?=[\w/+]*[A-Z])[\w/+]{10,200}={1,2}(?![\w=])")),
+    ("token", re.compile(r"(?<![\w-])(?=(?:[a-z]*\d+[a-z]+){2})(?!(?:\d+[dhms])+\b)[a-z0-9]{8,64}(?![\w-])")),
     ("token", re.compile(r"(?<![\w-])[a-z]{2,12}_(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{8,64}(?![\w-])")),
     ("number", re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?%?(?![\w])")),
 )  # fmt: skip
@@ -91,7 +98,7 @@ def _unit(kind: str, match: re.Match[str]) -> str:
         return "day"
     if kind == "age":
         named = match.groupdict()
-        units = {"milli": "millisecond", "second": "second", "minute": "minute"}
+        units = {"milli": "millisecond", "second": "second", "minute": "minute", "day": "day"}
         return next((unit for group, unit in units.items() if named.get(group)), "hour")
     if kind == "epoch":
         digits = len(text.split(".", 1)[0])
