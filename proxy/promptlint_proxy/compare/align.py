@@ -94,14 +94,14 @@ def chars_behind(earlier: Request, later: Request, head: Head) -> int:
         return 0
     old_rest = Counter(piece.text for piece in earlier.pieces[head.pieces :])
     new_left: list[str] = []
+    offset = head.divergence.char_offset
     shared = 0
-    for piece in later.pieces[head.pieces :]:
+    for index, piece in enumerate(later.pieces[head.pieces :]):
         if old_rest[piece.text] > 0:
             old_rest[piece.text] -= 1
-            shared += len(piece.text)
+            shared += len(piece.text) - (offset if index == 0 else 0)
         else:
             new_left.append(piece.text)
-    offset = head.divergence.char_offset
     first = later.pieces[head.pieces].text
     old_first = earlier.pieces[head.pieces].text
     old_chunks: Counter[str] = Counter()

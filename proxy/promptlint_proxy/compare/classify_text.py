@@ -25,6 +25,10 @@ _APART_CHARS = 200
 """A typed value this far ahead of the next difference is a difference of its own."""
 _TEMPORARY = re.compile(r"\btmp[\w.-]{6,}|\b0x[0-9a-fA-F]{6,}")
 _WORD = re.compile(r"[^\W\d_]+[.,;:!]?")
+_TIME_LABEL = re.compile(
+    r"\b(?:hour|minute|second)(?: of (?:the )?day)?\s*[:=>]\s*$|\b(?:clock|timestamp)\W*$", re.IGNORECASE
+)
+"""What a bare number is a time behind."""
 _BLOCK_CHARS = 300
 _NAME_CHARS = 60
 _LEAST_ITEMS = 2
@@ -55,13 +59,30 @@ def judge_text(earlier: str, later: str, relation: Relation) -> Judged:
     typed = _typed_kind(later, spans, relation)
     if typed is not None:
         return Judged(*typed, spans)
-    if _are_examples(earlier, later, middle):
+    region = _first_region(spans)
+    if _are_examples(earlier, later, region):
         return Judged(Kind.EXAMPLES, "other examples", spans)
-    first = spans[0]
-    told = kind_of_context(later, first.offset, old, new)
+    old, new = earlier[region.start : region.end_earlier], later[region.start : region.end_later]
+    told = kind_of_context(later, region.start, old, new)
+    if told is None and _are_examples(earlier, later, middle):
+        return Judged(Kind.EXAMPLES, "other examples", spans)
     if told is None or (told is Kind.IDENTITY and relation is Relation.LINE):
         told = _by_shape(old, new, relation)
     return Judged(told, "", spans)
+
+
+def _first_region(spans: tuple[Span, ...]) -> Middle:
+    """Both sides of the first difference, with those that follow it closely: what ends the common prefix."""
+    shift = 0  # of the later text against the earlier one, behind the spans so far
+    start = end_later = spans[0].offset
+    end_earlier = start
+    for span in spans:
+        if span.offset - end_later >= _APART_CHARS:
+            break
+        end_later = span.offset + len(span.later)
+        end_earlier = span.offset - shift + len(span.earlier)
+        shift += len(span.later) - len(span.earlier)
+    return Middle(start, end_earlier, end_later)
 
 
 def _typed_kind(later: str, spans: tuple[Span, ...], relation: Relation) -> tuple[Kind, str] | None:
@@ -86,6 +107,8 @@ def _typed_kind(later: str, spans: tuple[Span, ...], relation: Relation) -> tupl
     if first.origin is Origin.IDENTITY:
         return Kind.IDENTITY, first.detail
     if first.origin is Origin.STATE:
+        if _TIME_LABEL.search(later, max(0, first.offset - _NAME_CHARS), first.offset):
+            return Kind.CLOCK, "to the hour or finer"
         if context is Kind.TASK and relation is Relation.LINE:
             context = Kind.STATE
         if context is Kind.IDENTITY and relation is Relation.LINE:

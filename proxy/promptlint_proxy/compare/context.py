@@ -32,7 +32,7 @@ _ENVIRONMENT = _words(
 _RETRIEVAL = _words(
     r"contexts?|passages?|documents?|docs?|retriev\w+|search results?|results?|memor(?:y|ies)|recall\w*"
     r"|knowledge(?: base)?|sources?|snippets?|excerpts?|evidence|articles?|chunks?|references?|relevant\w*|facts|notes"
-    r"|background|faqs?|similar"
+    r"|background|faqs?|similar|you remember|remembered"
 )
 _STATE = _words(
     r"steps?|iterations?|rounds?|attempts?|turns?|budget|remaining|left|used|spent|progress|todos?|to-do|tasks? list"
@@ -44,7 +44,7 @@ _IDENTITY = _words(
     r"|org(?:anisation|anization)?|workspace|company|team|account|session(?: id)?|conversation(?: id)?|thread"
     r"|chat(?: id)?|(?:talk|speak|chatt)(?:ing)? (?:to|with)|assist(?:s|ing|ant (?:of|to|for))?|helping|serving"
     r"|on behalf of|your name is|name|named|e-?mail|phone|locale|time ?zone|profile|dear|hello|card"
-    r"|(?:signed|logged) in|role"
+    r"|(?:signed|logged) in|role|channel|guild"
 )
 _TASK = _words(
     r"tasks?|jobs?|goals?|objectives?|quer(?:y|ies)|questions?|requests?|topics?|missions?|assignments?|instructions?"
@@ -66,11 +66,13 @@ _HEADING = re.compile(
     r"|(?:\*\*|=+|-{2,})[ \t]*(?P<bold>[^*=\n]{1,60}?)[ \t]*(?:\*\*|=+|-{2,}):?)[ \t]*$",
     re.MULTILINE,
 )
-_LINE_LABEL = re.compile(r"[\s>*-]*([^\n:.]{1,60}):")
+_LINE_LABEL = re.compile(r"[\s>*-]*(?:\[([A-Za-z][^\]\n]{1,30})\]|([^\n:.]{1,60}):)")
+_PREPOSITION = re.compile(r" (?:of|in|for|from|on|to|at|with|by) ")
 _LAST_LABEL = re.compile(r"([^\n:.;,|(\[{]{1,60})[:=]\s*[^:=]*$")
 
 _PATHS = re.compile(
-    r"^(?:\s?[MADRCU?!]{1,2}\s+\S+|[-dl][rwx-]{9}|(?:/|~/|\./|[A-Za-z]:\\)[\w./\\ -]+|[\w./-]+\.\w{1,5})\s*$"
+    r"^(?:[-*•]\s+)?"
+    r"(?:\s?[MADRCU?!]{1,2}\s+\S+|[-dl][rwx-]{9}|(?:/|~/|\./|[A-Za-z]:\\)[\w./\\ -]+|[\w./-]+\.\w{1,5})\s*$"
 )
 _CHECKBOX = re.compile(r"\[[ xX~-]\]|[✓✔✗☐☑]")
 
@@ -83,7 +85,7 @@ class Surroundings:
     label: str
     """The words before it in its own line."""
     line_label: str
-    """What its line begins with, up to a colon."""
+    """What its line begins with: a name in brackets, or the words up to a colon."""
     heading: str
     """The nearest heading above it with no empty line in between a paragraph of prose."""
 
@@ -118,15 +120,24 @@ def surroundings(text: str, at: int) -> Surroundings:
         heading = next((name for name in match.groups() if name), "")
         if "\n\n" in text[match.end() : line_start].strip("\n") and match.group("mark") is None:
             heading = ""
-    return Surroundings(enclosing_tags(text, at), label, opening.group(1) if opening else "", heading)
+    begins = next((name for name in opening.groups() if name), "") if opening else ""
+    return Surroundings(enclosing_tags(text, at), label, begins, heading)
 
 
 def kind_of_context(later: str, at: int, span_earlier: str, span_later: str) -> Kind | None:
     """What the context of a differing span says that it is; None where it says nothing.
 
-    Nearest first: words inside an innermost tag, the label in its line, the heading above, then the text itself.
+    A block that is there on one side only tells by its own tag or heading; one that calls itself a summary is the event
+    of its making. Else nearest first: words inside an innermost tag, the label in its line, the heading above, then the
+    text itself. A summary is prose and speaks of anything: its name goes ahead of the words in it.
     """
+    whole = span_later if not span_earlier.strip() else span_earlier if not span_later.strip() else ""
+    own = _kind_of_words(_own_name(whole))
+    if own is not None:
+        return Kind.COMPACTION if own is Kind.SUMMARY else own
     around = surroundings(later, at)
+    if any(_SUMMARY.search(_spoken(name)) for name in (*around.tags, around.line_label, around.heading)):
+        return Kind.SUMMARY
     for words in _contexts(around):
         kind = _kind_of_words(words)
         if kind is not None:
@@ -134,19 +145,38 @@ def kind_of_context(later: str, at: int, span_earlier: str, span_later: str) -> 
     return kind_of_text(span_earlier, span_later)
 
 
+def _own_name(block: str) -> str:
+    """The tag or heading that a block begins with; empty where it has none."""
+    text = block.strip()
+    tag = _OPEN_TAG.match(text)
+    heading = _HEADING.match(text)
+    names = heading.groups() if heading else ()
+    name = tag.group(1) if tag else next((found for found in names if found), "")
+    return _spoken(name or (text[:_LABEL_CHARS] if mentions_summary(text[:_LABEL_CHARS]) else ""))
+
+
 def _contexts(around: Surroundings) -> Iterator[str]:
     sentence = re.split(r"[.!?]\s", around.label)[-1]
     if around.tags:
-        yield _spoken(around.tags[0])
+        yield from _named(around.tags[0])
     named = _LAST_LABEL.search(sentence)
     if named:
         yield _spoken(named.group(1))
     yield _spoken(around.line_label)
     if sentence.strip():
         yield _spoken(sentence)
-    yield _spoken(around.heading)
+    yield from _named(around.heading)
     for tag in around.tags[1:]:
-        yield _spoken(tag)
+        yield from _named(tag)
+
+
+def _named(name: str) -> Iterator[str]:
+    """A heading as words, what it speaks of first: `files in the workspace` are files."""
+    words = _spoken(name)
+    noun = _PREPOSITION.split(words, maxsplit=1)[0]
+    if noun != words:
+        yield noun
+    yield words
 
 
 def _spoken(name: str) -> str:

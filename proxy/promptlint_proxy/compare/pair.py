@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promptlint_core.exchange import Comparison, Divergence, Piece, PieceKind, Verdict
+from promptlint_core.exchange import Comparison, Piece, PieceKind, Request, Verdict
 from promptlint_core.prompt import Part
 from promptlint_proxy.compare.align import Head, align_messages, chars_behind, compare_heads, messages_of
 from promptlint_proxy.compare.classify_history import History, judge_history
@@ -83,8 +83,6 @@ def _appended(earlier: Seen, later: Seen) -> int:
 
 def _judge(earlier: Seen, later: Seen, head: Head, relation: Relation) -> _Judged:
     old, new = _pieces_at(earlier, later, head)
-    divergence = head.divergence
-    assert divergence is not None
     if Part.TOOLS in (old.part, new.part):
         tools = judge_tools(earlier.request, later.request, relation)
         if tools is not None:
@@ -105,7 +103,8 @@ def _judge(earlier: Seen, later: Seen, head: Head, relation: Relation) -> _Judge
                 dropped=judged.dropped,
                 appended=judged.appended,
             )
-    return _judge_message(old, new, divergence, relation)
+    instructs = _instructs(later.request, new, chars_behind(earlier.request, later.request, head))
+    return _judge_message(old, new, relation, instructs=instructs)
 
 
 def _pieces_at(earlier: Seen, later: Seen, head: Head) -> tuple[Piece, Piece]:
@@ -141,11 +140,24 @@ _STATED_IN_MESSAGE = (
 )
 
 
-def _judge_message(old: Piece, new: Piece, divergence: Divergence, relation: Relation) -> _Judged:
-    """A message of its own conversation differs as it should, unless a typed value leads a text that stays."""
-    del divergence
+_INSTRUCTIONS_SHARE = 0.5
+"""A first message that comes back to this share behind its difference holds the instructions."""
+
+
+def _judge_message(old: Piece, new: Piece, relation: Relation, *, instructs: bool) -> _Judged:
+    """A message of its own conversation differs as it should, unless a typed value leads a text that stays.
+
+    `instructs`: the message holds the instructions too, all of them behind the difference; it is judged as they are.
+    """
     if old.kind is not PieceKind.TEXT or new.kind is not PieceKind.TEXT or old.path != new.path:
         return _Judged(Kind.NEWEST, "", (Difference(old, new),))
     judged = judge_text(old.text, new.text, relation)
-    kind = judged.kind if judged.kind in _STATED_IN_MESSAGE else Kind.NEWEST
+    kind = judged.kind if instructs or judged.kind in _STATED_IN_MESSAGE else Kind.NEWEST
     return _Judged(kind, judged.detail, (Difference(old, new, judged.spans),))
+
+
+def _instructs(request: Request, piece: Piece, behind_chars: int) -> bool:
+    """Whether a request without a system text says in its first message what to do, behind the difference."""
+    if any(p.part is Part.SYSTEM for p in request.pieces) or piece.message not in (None, request.pieces[0].message):
+        return False
+    return piece.part is Part.MESSAGES and behind_chars >= _INSTRUCTIONS_SHARE * len(piece.text)

@@ -10,12 +10,15 @@ from difflib import SequenceMatcher
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.literals import Literal, find_literals, literal_at
 from promptlint_proxy.compare.align import common_prefix, common_suffix
+from promptlint_proxy.compare.chunks import chunks
 from promptlint_rules.difference import Span
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_DIFF_WORDS = 1500
-"""Longer middles are one span: the word diff is quadratic, and text that differs this much is one block."""
+"""Longer middles are taken apart sentence by sentence first: the word diff is quadratic."""
 _CONTEXT_CHARS = 200
+_Run = tuple[int, int, int, int]
+"""Start and end in the earlier text, start and end in the later one."""
 _JOIN_CHARS = 3
 """Equal runs this short between two differences belong to them."""
 
@@ -58,24 +61,42 @@ def spans_of(earlier: str, later: str) -> tuple[Span, ...]:
     typed_all = _typed(earlier, later, middle.start, middle.end_earlier, middle.start, middle.end_later)
     if typed_all is not None:
         return (typed_all,)
-    old = _WORD.findall(earlier[middle.start : middle.end_earlier])
-    new = _WORD.findall(later[middle.start : middle.end_later])
-    if len(old) + len(new) > _LONGEST_DIFF_WORDS or not old or not new:
-        return (_plain(earlier, later, middle.start, middle.end_earlier, middle.start, middle.end_later),)
-    return tuple(_word_spans(earlier, later, middle, old, new))
-
-
-def _word_spans(earlier: str, later: str, middle: Middle, old: list[str], new: list[str]) -> Iterator[Span]:
-    starts_a, starts_b = _starts(old, middle.start), _starts(new, middle.start)
-    runs: list[list[int]] = []
-    for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if operation == "equal":
-            continue
-        run = [starts_a[i1], starts_a[i2], starts_b[j1], starts_b[j2]]
+    runs: list[_Run] = []
+    for run in _word_runs(earlier, later, (middle.start, middle.end_earlier, middle.start, middle.end_later)):
         if runs and run[0] - runs[-1][1] <= _JOIN_CHARS and run[2] - runs[-1][3] <= _JOIN_CHARS:
-            runs[-1][1], runs[-1][3] = run[1], run[3]
+            runs[-1] = (runs[-1][0], run[1], runs[-1][2], run[3])
         else:
             runs.append(run)
+    return tuple(_spans_of_runs(earlier, later, runs))
+
+
+def _word_runs(earlier: str, later: str, whole: _Run) -> Iterator[_Run]:
+    """The differing runs of words of two texts; those of a long text are looked for sentence by sentence."""
+    a1, a2, b1, b2 = whole
+    old, new = _WORD.findall(earlier[a1:a2]), _WORD.findall(later[b1:b2])
+    if len(old) + len(new) <= _LONGEST_DIFF_WORDS:
+        yield from _runs(old, new, a1, b1)
+        return
+    for run in _runs(chunks(earlier[a1:a2]), chunks(later[b1:b2]), a1, b1):
+        old, new = _WORD.findall(earlier[run[0] : run[1]]), _WORD.findall(later[run[2] : run[3]])
+        if len(old) + len(new) <= _LONGEST_DIFF_WORDS:
+            yield from _runs(old, new, run[0], run[2])
+        else:
+            yield run
+
+
+def _runs(old: list[str], new: list[str], base_a: int, base_b: int) -> Iterator[_Run]:
+    """Where two lists of text parts differ, as offsets into the texts."""
+    starts_a, starts_b = _starts(old, base_a), _starts(new, base_b)
+    if len(old) + len(new) > 2 * _LONGEST_DIFF_WORDS:
+        yield starts_a[0], starts_a[-1], starts_b[0], starts_b[-1]
+        return
+    for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if operation != "equal":
+            yield starts_a[i1], starts_a[i2], starts_b[j1], starts_b[j2]
+
+
+def _spans_of_runs(earlier: str, later: str, runs: list[_Run]) -> Iterator[Span]:
     last_end = -1
     for a1, a2, b1, b2 in runs:
         if b1 < last_end:
@@ -140,7 +161,7 @@ def _typed(earlier: str, later: str, a1: int, a2: int, b1: int, b2: int) -> Span
 def detail_of(literal: Literal) -> str:
     """How a message calls a typed value: `to the second`, `uuid` …"""
     if literal.unit:
-        return "an age" if literal.kind == "age" else f"to the {literal.unit}"
+        return "an age" if literal.kind == "age" and literal.unit != "day" else f"to the {literal.unit}"
     return literal.kind
 
 
