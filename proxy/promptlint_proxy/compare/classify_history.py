@@ -22,6 +22,8 @@ _RESULT_ROLES = ("tool", "function", "tool_result")
 _MAX_DIFFERENCES = 64
 _LARGE_STEP = 4
 """Messages dropped at once, and twice as many as were added, are a cut that leaves room for turns to come."""
+_LEAST_MOVED = 2
+"""Questions with their answers that changed places."""
 _EARLY = 2
 """Messages at the head in which a template may put context, memories or a summary."""
 
@@ -73,6 +75,9 @@ def judge_history(history: History) -> HistoryJudged | None:
     matches = history.matches
     if all(match.earlier is None for match in matches[first:]):
         return None
+    shuffled = _judge_shuffled(history, first)
+    if shuffled is not None:
+        return shuffled
     gone = _judge_gone(history, first)
     if gone is not None:
         return gone
@@ -108,6 +113,16 @@ def _piece_differences(earlier: Message, later: Message) -> list[Difference]:
 
 def _text_piece(message: Message) -> Piece:
     return next((p for p in message.pieces if p.kind is PieceKind.TEXT), message.pieces[-1])
+
+
+def _judge_shuffled(history: History, first: int) -> HistoryJudged | None:
+    """The same questions and answers in another order ahead of the newest message: examples, not a conversation."""
+    old, new = history.earlier[:-1], history.later[: len(history.earlier) - 1]
+    moved = [m for m, other in zip(old, new, strict=False) if m.key != other.key]
+    answered = any(m.role in ("assistant", "model") for m in moved)
+    if not answered or len(moved) < 2 * _LEAST_MOVED or Counter(m.key for m in old) != Counter(m.key for m in new):
+        return None
+    return HistoryJudged(Kind.EXAMPLES, f"{len(moved)} messages", _differences(history, first))
 
 
 def _judge_gone(history: History, first: int) -> HistoryJudged | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
 from promptlint_core.cadence import Origin
@@ -10,10 +11,13 @@ from promptlint_core.exchange import Piece, PieceKind, Request
 from promptlint_core.prompt import Part
 from promptlint_proxy.compare.classify_text import judge_text
 from promptlint_proxy.compare.spans import spans_of
-from promptlint_rules.difference import Difference, Kind
+from promptlint_rules.difference import Difference, Kind, Span
 from promptlint_rules.traffic import Relation
 
 _SHOWN_NAMES = 5
+_NAME_BORDER = re.compile(r"[_.:/-]+")
+_NUMBERED = re.compile(r"[a-z]*\d{1,3}")
+"""`v2`, `page3`: a number that somebody chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +76,39 @@ def _judge_names(old: tuple[Tool, ...], new: tuple[Tool, ...]) -> ToolsJudged:
     removed = [tool for tool in old if tool.name not in names_new]
     added = [tool for tool in new if tool.name not in names_old]
     if len(removed) == len(added):
-        spans = [spans_of(a.name, b.name) for a, b in zip(removed, added, strict=True)]
-        if all(len(found) == 1 and found[0].origin is Origin.RANDOM for found in spans):
+        spans = [_renamed(a, b) for a, b in zip(removed, added, strict=True)]
+        if all(found is not None for found in spans):
             changed = tuple(
-                Difference(a.pieces[0], b.pieces[0], found) for a, b, found in zip(removed, added, spans, strict=True)
+                Difference(a.pieces[0], b.pieces[0], (found,) if found else ())
+                for a, b, found in zip(removed, added, spans, strict=True)
             )
-            return ToolsJudged(Kind.RANDOM, spans[0][0].detail, changed)
+            return ToolsJudged(Kind.RANDOM, spans[0].detail if spans[0] else "", changed)
     differences = (
         *(Difference(tool.pieces[0], None) for tool in removed),
         *(Difference(None, tool.pieces[0]) for tool in added),
     )
     return ToolsJudged(Kind.TOOL_SET, _told(added, removed), differences)
+
+
+def _renamed(before: Tool, after: Tool) -> Span | None:
+    """The generated part of the name of a tool that is otherwise the same; None for two tools, or names made by people.
+
+    A part of the name that holds a digit on both sides is generated: `search_8fk2` and `search_0qz7`.
+    """
+    found = spans_of(before.name, after.name)
+    if len(found) == 1 and found[0].origin in (Origin.RANDOM, Origin.CLOCK):
+        return found[0]
+    if [p.text for p in before.pieces[1:]] != [p.text for p in after.pieces[1:]]:
+        return None
+    old, new = (_NAME_BORDER.split(tool.name) for tool in (before, after))
+    differ = [(a, b) for a, b in zip(old, new, strict=False) if a != b]
+    if len(old) != len(new) or not all(_is_generated(a) and _is_generated(b) for a, b in differ):
+        return None
+    return Span(differ[0][0], differ[0][1], after.name.find(differ[0][1]), Origin.RANDOM, "a part of the name")
+
+
+def _is_generated(part: str) -> bool:
+    return any(c.isdigit() for c in part) and not _NUMBERED.fullmatch(part)
 
 
 def _told(added: list[Tool], removed: list[Tool]) -> str:

@@ -12,7 +12,7 @@ from promptlint_rules.caching.lookback import written_inside
 from promptlint_rules.difference import Kind
 from promptlint_rules.practised import of_practice
 from promptlint_rules.traffic import Pair, Relation, Traffic
-from promptlint_rules.wire import MIN_BEHIND_TOKENS, of_pair
+from promptlint_rules.wire import MIN_BEHIND_TOKENS, changed_once, of_pair
 
 _MIN_SHARED_TOKENS = 256
 """A smaller shared head is not worth a marker of its own."""
@@ -144,6 +144,8 @@ class MarkerOnVolatile(Rule):
             return
         for pair in traffic.pairs:
             if not _never_read(pair) or not _worth_a_marker(pair):
+                continue
+            if pair.kind is Kind.COMPACTION or changed_once(traffic, pair):
                 continue
             if pair.kind in _TELLS_BY_ITSELF and pair.behind_tokens >= MIN_BEHIND_TOKENS:
                 continue
