@@ -85,6 +85,28 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
     "address of an object": (heads(f"Store <Store object at 0x7f8a1c2b90d0>\n{R}", f"Store <Store object at 0x7f3b77aa10e8>\n{R}"), {"KV104"}),
     "random id within a conversation": (turns(f"req_id: 8c1f2ab90d\n{R}", f"req_id: 77ab09cd12\n{R}"), {"KV104"}),
     "temporary folder": (turns(f"Scratch dir /tmp/tmpab12cd34ef\n{R}", f"Scratch dir /tmp/tmp99zz0011aa\n{R}"), {"KV104"}),
+    "compact time stamp": (turns(f"log 20260909174208\n{R}", f"log 20260909174231\n{R}"), {"KV101"}),
+    "an hour of the day": (heads(f"It is 5 o'clock.\n{R}", f"It is 6 o'clock.\n{R}", f"It is 7 o'clock.\n{R}"), {"KV101"}),
+    "a short age": (turns(f"Stock is 5m old.\n{R}", f"Stock is 9m old.\n{R}"), {"KV101"}),
+    "an age that starts at just now": (turns(f"Synced just now.\n{R}", f"Synced 4 minutes ago.\n{R}"), {"KV101"}),
+    "clock leads a prompt without a system text": (
+        [chat(9.0 * n, [user(f"Now: 10:04:{n}1\n{R}\n\nQuestion: {entries(n * 9, 1)}")], OPENAI) for n in range(2)],
+        {"KV101"},
+    ),
+    "clock leads a completion prompt": (
+        [{"t": 9.0 * n, "path": "/v1/completions", "headers": {"host": "127.0.0.1:8000"}, "request": {"model": "Qwen3-8B", "max_tokens": 300, "prompt": f"Now: 10:04:{n}1\n{R}\n\nUser: {entries(n * 9, 1)}\nAssistant:"}} for n in range(2)],
+        {"KV101"},
+    ),
+    "task leads a prompt without a system text": (
+        [chat(9.0 * n, [user(f"Task: {t}\n{R}")], OPENAI) for n, t in enumerate(("write to the landlord", "plan a menu for twelve"))],
+        {"KV110"},
+    ),
+    "base64 nonce": (turns(f"seed: q83Kx+0/Lm2fVQ==\n{R}", f"seed: Zx91aB3+kT/0pg==\n{R}"), {"KV104"}),
+    "lower-case token": (turns(f"boundary k3j9x0q2\n{R}", f"boundary p8z1m4v7\n{R}"), {"KV104"}),
+    "generated end of a tool's name": (
+        [chat(9.0 * n, [system(R), user(f"hi {n}")], OPENAI, tools=[tool(f"look_up_{h}", "Looks."), tool("book")]) for n, h in enumerate(("8fk2", "0qz7"))],
+        {"KV104"},
+    ),
     "user name in brackets": (heads(f"User: Ines Albrecht\n{R}", f"User: Pavel Dvorak\n{R}"), {"KV105"}),
     "mail address": (heads(f"Signed in as ines@example.org.\n{R}", f"Signed in as pavel@example.net.\n{R}"), {"KV105"}),
     "session id": (heads(f"Session 8c1f2ab90d7711.\n{R}", f"Session 77ab09cd12aa90.\n{R}"), {"KV105"}),
@@ -102,6 +124,14 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
         [chat(9.0 * n, [user(f"Context:\n{entries(n * 40, 8)}\n\n{R}\n\nQuestion: hours?")], OPENAI) for n in range(2)],
         {"KV108"},
     ),
+    "files of a workspace": (turns(f"Files in workspace:\n- src/app.py\n- src/db.py\n{R}", f"Files in workspace:\n- src/app.py\n- src/new.py\n{R}"), {"KV106"}),
+    "recalled in brackets": (heads(f"[recalled] The person asked about boots.\n{R}", f"[recalled] The person returned a coat.\n{R}"), {"KV108"}),
+    "search results for a turn": (turns(f"Search results for this turn:\n1. boots in stock\n2. coats\n{R}", f"Search results for this turn:\n1. fees\n2. postage\n{R}"), {"KV108"}),
+    "memories appear": (turns(R, f"<memories>\n- likes boots\n</memories>\n{R}"), {"KV108"}),
+    "summary under a heading, speaking of orders": (
+        turns(*(f"## Conversation summary\nThe person asked for boots{t}\n\n{R}" for t in (" and got two offers.", ", chose brown; an order is open.", ", all done."))),
+        {"KV303"},
+    ),
     "remaining budget": (turns(f"Tokens left: 200000\n{R}", f"Tokens left: 188100\n{R}"), {"KV109"}),
     "todo list": (turns(f"Todo:\n[x] read\n[ ] write\n\n{R}", f"Todo:\n[x] read\n[x] write\n\n{R}"), {"KV109"}),
     "sentence on the first turn only": (turns(f"Welcome the user warmly. {R}", R, R), {"KV109"}),
@@ -111,6 +141,10 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
     "question tag": (heads(f"<query>opening hours of the hall</query>\n{R}", f"<query>price of a card</query>\n{R}"), {"KV110"}),
     "user asks": (heads(f"The user wants to: cancel an order\n{R}", f"The user wants to: change the address\n{R}"), {"KV110"}),
     # determinism
+    "examples as messages in another order": (
+        [chat(9.0 * n, [system(R), *[m for k in order for m in (user(f"mail {k}: {entries(k * 5, 1)}"), assistant(f"label {k}"))], user(f"new {n}")], OPENAI) for n, order in enumerate(((1, 2, 3, 4), (3, 1, 4, 2)))],
+        {"KV208"},
+    ),
     "tools reversed": (
         [chat(9.0 * n, [system(R), user(f"q{n}")], OPENAI, tools=[tool(x) for x in names]) for n, names in enumerate((("a_b", "c_d", "e_f"), ("e_f", "c_d", "a_b")))],
         {"KV201"},
@@ -426,6 +460,13 @@ def conversation(host: str, count: int, **body: Any) -> Lines:
 
 
 SILENT: dict[str, Lines] = {
+    "the question leads a short prompt of its own": [chat(9.0 * n, [user(f"{entries(n * 9, 9)}\n\nSum it up in one line.")], OPENAI) for n in range(3)],
+    "passages in a message under no system text": [chat(9.0 * n, [user(f"{R}\n\nContext: {entries(n * 40, 4)}\n\nQuestion: {n}?")], OPENAI) for n in range(3)],
+    "a summary is put behind the rules once": [
+        chat(20.0 * n, [system(R if n < 3 else f"{R}\n\nSummary of earlier talk: all was said."), *[m for k in range(0 if n < 3 else 2, n) for m in (user(f"Q{k} {entries(k)}"), assistant(f"A{k}"))], user(f"Q{n} {entries(n)}")], OPENAI)
+        for n in range(5)
+    ],
+    "an age in days": heads(f"Prices are 2 days old. {R}", f"Prices are 3 days old. {R}"),
     "a conversation that grows": conversation(OPENAI, 8),
     "with tool calls": replayed(LONG, LONG),
     "a date that stays the same day": heads(f"Today is 2026-09-09. {R}", f"Today is 2026-09-09. {R}"),
