@@ -1,4 +1,5 @@
-"""Recorded requests as the fixes would make them: volatile text behind, tools and keys sorted, one marker placed."""
+"""Recorded requests as the fixes would make them: volatile text behind, tools and keys sorted, history as it was first
+sent, one marker placed."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from promptlint_proxy.analysis import Observation
 from promptlint_proxy.compare.chunks import chunks
 from promptlint_proxy.compare.classify_tools import tools_of
 from promptlint_proxy.compare.policy import policy_of
+from promptlint_proxy.replay.repair_history import SentBefore, repair
 
 _STABLE_SHARE = 0.8
 """A line or sentence that stands in so many requests of its template is stable; the rest changes."""
@@ -35,9 +37,25 @@ def rewrite(observations: Sequence[Observation]) -> list[Exchange]:
     for observation in observations:
         by_group.setdefault(observation.seen.group, []).append(observation)
     templates = {group: _template(members) for group, members in by_group.items()}
+    repaired = _repaired(observations)
     return [
-        replace(o.exchange, request=rewrite_request(o.exchange.request, templates[o.seen.group])) for o in observations
+        replace(o.exchange, request=rewrite_request(repaired[o.seen.index], templates[o.seen.group]))
+        for o in observations
     ]
+
+
+def _repaired(observations: Sequence[Observation]) -> dict[int, Request]:
+    """Requests by index, their history as the conversation first sent it where a rule names what changed in it."""
+    named: dict[str, set[str]] = {}
+    for observation in observations:
+        named.setdefault(observation.seen.line, set()).update(finding.rule for finding in observation.findings)
+    before: dict[str, SentBefore] = {}
+    repaired = {}
+    for observation in sorted(observations, key=lambda o: (o.seen.at, o.seen.index)):
+        line = observation.seen.line
+        sent = before.setdefault(line, SentBefore())
+        repaired[observation.seen.index] = repair(observation.exchange.request, named[line], sent)
+    return repaired
 
 
 def _template(members: Sequence[Observation]) -> Template:
