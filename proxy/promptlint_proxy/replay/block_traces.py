@@ -87,7 +87,7 @@ def is_block_trace(path: Path) -> bool:
     try:
         with _open(path) as file:
             first = json.loads(file.readline(1 << 20))
-    except (OSError, ValueError, EOFError):
+    except (OSError, ValueError, EOFError, RecursionError):
         return False
     return isinstance(first, dict) and isinstance(first.get("hash_ids"), list) and "input_length" in first
 
@@ -112,7 +112,7 @@ def _request(path: Path, number: int, line: str) -> BlockRequest:
             int(row.get("output_length") or 0),
             tuple(row["hash_ids"]),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise PromptlintError(f"{path}:{number} is no line of a block trace: {error}") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from promptlint_proxy.analysis import Observation
@@ -11,6 +12,7 @@ from promptlint_proxy.replay.run import ReplayResult
 from promptlint_rules.base import Severity, WireFinding
 from promptlint_rules.traffic import Pair
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MOST_ROWS = 200
 _SHOWN_INDICES = 6
 _HEADER = ("#", "model", "prompt", "predicted", "reported", "verdict", "stops at", "rule")
@@ -28,7 +30,12 @@ def render_text(result: ReplayResult, least: Severity = Severity.WARNING, price:
     hidden = len(result.findings) - len(shown)
     if hidden:
         lines.append(f"{hidden} below {least}: show them with --min-severity info")
-    return "\n".join([*lines, "", *_totals(result, price)])
+    return "\n".join(_CONTROL.sub(_escaped, line) for line in [*lines, "", *_totals(result, price)])
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """A control character as it is written in source: names of models and tools come from the traffic."""
+    return match.group().encode("unicode_escape").decode()
 
 
 def _table(result: ReplayResult) -> Iterator[str]:

@@ -15,8 +15,10 @@ from mitmproxy.test import tflow, tutils
 from promptlint_core.errors import PromptlintError
 from promptlint_core.exchange import Exchange
 from promptlint_core.prompt import BoundKind
+from promptlint_proxy.replay.block_traces import is_block_trace
 from promptlint_proxy.replay.readers.formats import find_format, read_recording
 from promptlint_proxy.replay.readers.har import read_har
+from promptlint_proxy.replay.readers.json_lines import read_line
 from promptlint_proxy.replay.readers.json_records import as_seconds
 from promptlint_proxy.replay.recorded import RecordedExchange, Unreadable, to_exchange
 
@@ -307,3 +309,27 @@ def test_odd_records_are_told_and_the_rest_goes_on(tmp_path: Path, form: str, te
 )
 def test_times_are_read_as_exports_write_them(value: object, expected: float | None) -> None:
     assert expected == as_seconds(value)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        pytest.param(b"[" * 50_000 + b"]" * 50_000, "nested too deeply", id="nested without end"),
+        pytest.param('{"t": 0}'.encode("utf-16"), "no UTF-8", id="another encoding"),
+        pytest.param(b'{"t": 1e400, "path": "/v1/messages", "request": {}}', "no year", id="infinite time"),
+        pytest.param(b'{"t": NaN, "path": "/v1/messages", "request": {}}', "no year", id="no number"),
+        pytest.param(b'{"t": 1790000000123, "path": "/v1/messages", "request": {}}', "no year", id="milliseconds"),
+    ],
+)
+def test_a_line_that_cannot_be_read_says_why(line: bytes, told: str) -> None:
+    read = read_line(line, "log:1")
+
+    assert isinstance(read, Unreadable)
+    assert told in read.sentence
+
+
+def test_a_deeply_nested_first_line_is_no_block_trace(tmp_path: Path) -> None:
+    path = tmp_path / "deep.jsonl"
+    path.write_text("[" * 50_000 + "]" * 50_000 + "\n")
+
+    assert not is_block_trace(path)

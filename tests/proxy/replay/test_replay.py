@@ -310,3 +310,13 @@ def test_usage_of_messages_adds_up_to_the_whole_prompt(tmp_path: Path) -> None:
     names = ("prompt_tokens", "reported_hit_tokens", "reported_written_tokens", "reported_computed_tokens")
     assert (1004, 100, 900, 4) == tuple(exchange[name] for name in names)
     assert ANTHROPIC == line["headers"]["host"]
+
+
+def test_control_characters_of_the_traffic_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(chat(0, [user("Hi")], model="m\x1b[31mred\x07")) + "\n")
+
+    result = CliRunner().invoke(command, [str(path), "--isolated"])
+
+    assert "m\\x1b[31mred\\x07" in result.output
+    assert "\x1b" not in result.output

@@ -9,6 +9,9 @@ from typing import Any
 
 from promptlint_proxy.replay.recorded import RecordedExchange, Unreadable
 
+_YEAR_10000_S = 253_402_300_800
+"""Seconds from 1970 on; also below what a time in milliseconds comes to."""
+
 
 def read_json_lines(path: Path) -> Iterator[RecordedExchange | Unreadable]:
     """The exchanges of a file, in its order; a line that cannot be read is told and the rest goes on.
@@ -26,8 +29,7 @@ def read_line(line: bytes, place: str) -> RecordedExchange | Unreadable:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", type(error).__name__)
-        return Unreadable(place, f"this line is no JSON: {reason}")
+        return Unreadable(place, f"this line is no JSON: {_reason(error)}")
     if not isinstance(entry, dict):
         return Unreadable(place, f"this line holds a JSON {_kind(entry)} where an object is expected")
     request = entry.get("request")
@@ -37,6 +39,10 @@ def read_line(line: bytes, place: str) -> RecordedExchange | Unreadable:
     at = entry.get("t")
     if isinstance(at, bool) or not isinstance(at, (int, float)):
         return Unreadable(place, "`t` is missing or no number; the start of the request in seconds is expected")
+    if not abs(at) < _YEAR_10000_S:
+        return Unreadable(
+            place, "`t` lies in no year that a clock shows; the start of the request in seconds is expected"
+        )
     headers = {
         str(name): str(value)
         for name, value in _object(entry.get("headers")).items()
@@ -53,6 +59,15 @@ def read_line(line: bytes, place: str) -> RecordedExchange | Unreadable:
         told=_object(entry.get("response")) or None,
         place=place,
     )
+
+
+def _reason(error: Exception) -> str:
+    """What keeps a line from being JSON, in words."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no UTF-8 text"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return str(getattr(error, "msg", error))
 
 
 def _object(value: object) -> dict[str, Any]:
