@@ -137,7 +137,10 @@ _LOOKS: dict[type, Any] = {
 }
 
 
-_NOT_WALKED = frozenset({"ctx", "op", "ops", "annotation", "returns", "type_comment", "type_params", "decorator_list"})
+_NOT_WALKED = frozenset(
+    ["ctx", "op", "ops", "annotation", "returns", "type_comment", "type_params", "decorator_list"]
+    + ["id", "attr", "arg", "kind", "conversion", "simple", "is_async", "level", "module", "asname"]
+)
 
 
 def _walk(node: ast.AST) -> Iterator[Any]:
@@ -152,13 +155,18 @@ def _walk(node: ast.AST) -> Iterator[Any]:
             fields = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _NOT_WALKED)
         for name in fields:
             child: Any = getattr(inner, name, None)
-            if isinstance(child, list):
-                waiting += [item for item in child if isinstance(item, ast.AST)]
-            elif isinstance(child, ast.AST):
+            if type(child) is list:
+                waiting += child
+            elif child is not None:
                 waiting.append(child)
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
+_FIELDS: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((str, bytes, int, bool, float, complex, type(None), type(...)), ()),
+    ast.Constant: (),
+    ast.Name: (),
+}
+"""Fields of each kind of node that may hold nodes; the few plain values that come along have none."""
 
 
 def holds_prompt_text(node: ast.stmt, names: tuple[str, ...], module_text: str) -> bool:
