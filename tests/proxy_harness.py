@@ -34,6 +34,10 @@ class Collecting(AnalystProcess):
 
     def start(self) -> None: ...
 
+    @property
+    def is_alive(self) -> bool:
+        return True
+
     def beat(self, pulse: Pulse) -> None: ...
 
     def send(self, messages: Sequence[Message]) -> None:

@@ -68,9 +68,14 @@ class AnalystProcess:
 
     def send(self, messages: Sequence[Message]) -> None:
         """Hand over messages; called by the worker's thread alone. Raises when the process is gone."""
-        if self._process is None or self._process.poll() is not None:
+        if not self.is_alive:
             self._restart()
         self._write(list(messages))
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
 
     def beat(self, pulse: Pulse) -> None:
         """Hand over a pulse past all that waits; never blocks, and a lost one is made up for by the next."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from promptlint_proxy.capture import Pulse
+from promptlint_proxy.capture import Gone, Pulse
 
 if TYPE_CHECKING:
     from promptlint_proxy.addon import PromptlintAddon
@@ -32,4 +32,7 @@ async def beat(addon: PromptlintAddon, worker: Worker, analyst: AnalystProcess) 
     """Runs until it is cancelled."""
     while True:
         analyst.beat(pulse_of(addon, worker))
+        if not analyst.is_alive:
+            # Without traffic nothing else would notice; the worker's thread starts it again with the next message.
+            worker.offer(Gone(""), always=True)
         await asyncio.sleep(PULSE_S)

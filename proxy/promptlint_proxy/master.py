@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 import signal
 import sys
@@ -90,7 +91,7 @@ class Sidecar(master.Master):
         await super().running()
         for instance in self.proxyserver.servers:
             if instance.last_exception is not None:
-                raise PromptlintError(f"cannot listen on {self._settings.listen}: {instance.last_exception}")
+                raise PromptlintError(f"cannot listen on {self._settings.listen}: {_reason(instance.last_exception)}")
         self.worker.start()
         self._pulses = asyncio.create_task(beat(self.addon, self.worker, self.analyst))
 
@@ -116,6 +117,13 @@ class Sidecar(master.Master):
         while self.addon.counters.in_flight and self.event_loop.time() < end_s:
             await asyncio.sleep(0.05)
         self.shutdown()
+
+
+def _reason(error: Exception) -> str:
+    """Without mitmproxy's advice, which names options that are not ours."""
+    if isinstance(error, OSError) and error.errno and error.errno > 0:
+        return os.strerror(error.errno)
+    return str(error).partition("\n")[0]
 
 
 def configure(opts: options.Options, settings: ProxySettings, routes: Routes) -> None:
@@ -153,11 +161,17 @@ def configure(opts: options.Options, settings: ProxySettings, routes: Routes) ->
 _QUERY = re.compile(r"\?[^\s'\"]*")
 
 
+_SAID_BY_US = "failed to listen on"
+
+
 class _WithoutQueries(logging.Filter):
-    """Takes queries out of what mitmproxy itself logs: they may hold keys."""
+    """Takes queries out of what mitmproxy itself logs: they may hold keys. What we say ourselves is not said twice."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg = _QUERY.sub("?…", record.getMessage())
+        message = record.getMessage()
+        if not message.strip() or _SAID_BY_US in message:
+            return False
+        record.msg = _QUERY.sub("?…", message)
         record.args = ()
         record.exc_info = None
         return True

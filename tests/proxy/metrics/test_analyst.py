@@ -203,7 +203,12 @@ def test_retrieved_passages_are_recorded(name: str, analyst: Analyst, store: Pat
 
 def test_the_passages_of_a_text_are_looked_for_once_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(passages, "passages_in", lambda text: looked.append(text) or Passages(2, 9))
+
+    def look(text: str) -> Passages:
+        looked.append(text)
+        return Passages(2, 9)
+
+    monkeypatch.setattr(passages, "passages_in", look)
     seen = passages.SeenPassages(most=3)
     texts = [NUMBERED + str(number) for number in range(9)]
     for text in (texts[0], *texts, texts[-1]):
