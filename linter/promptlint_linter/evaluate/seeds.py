@@ -137,10 +137,10 @@ _LOOKS: dict[type, Any] = {
 }
 
 
-_NOT_WALKED = frozenset(
-    ["ctx", "op", "ops", "annotation", "returns", "type_comment", "type_params", "decorator_list"]
-    + ["id", "attr", "arg", "kind", "conversion", "simple", "is_async", "level", "module", "asname"]
-)
+_NOT_WALKED = frozenset({
+    "ctx", "op", "ops", "annotation", "returns", "type_comment", "type_params", "decorator_list",
+    "id", "attr", "arg", "kind", "conversion", "simple", "is_async", "level", "module", "asname",
+})  # fmt: skip
 
 
 def _walk(node: ast.AST) -> Iterator[Any]:
