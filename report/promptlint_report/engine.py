@@ -48,6 +48,10 @@ class Engine:
         """Microseconds since 1970 UTC of a time stamp."""
         raise NotImplementedError
 
+    def item(self, values: ir.Value, place: int) -> ir.Value:
+        """The value at a place of a list, from 0; null behind its end."""
+        return values[place]
+
     def run(self, expression: ir.Table) -> list[dict[str, Any]]:
         """The rows of a small result."""
         rows: list[dict[str, Any]] = expression.to_pyarrow().to_pylist()
@@ -156,6 +160,10 @@ class SparkEngine(Engine):
 
         found: ir.IntegerValue = unix_micros(moment)
         return found
+
+    def item(self, values: ir.Value, place: int) -> ir.Value:
+        # In ANSI mode, which also makes overflows errors, a place behind the end is an error unless it is asked for.
+        return load_ibis().ifelse(values.length() > place, values[place], None)
 
     def close(self) -> None:
         self.session.stop()

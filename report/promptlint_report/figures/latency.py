@@ -82,7 +82,7 @@ def _gaps(material: Material) -> dict[Key, list[int]]:
     first = streamed.itl_histogram[0]
     streamed = streamed.mutate(empty=ibis.ifelse(first < 0, -first - 1, 0).cast("int64"), **_keys(streamed))
     counts = streamed.itl_histogram
-    sums = {f"place_{place}": counts[place].sum() for place in range(1, int(longest))}
+    sums = {f"place_{place}": material.engine.item(counts, place).sum() for place in range(1, int(longest))}
     sums["place_0"] = counts[0].clip(lower=0).sum()
     summed = streamed.group_by("week", "route_hash", "kind", "empty").aggregate(**sums)
     routes = _routes(material)
