@@ -29,8 +29,8 @@ SEMGREP_RULE = """rules:
   severity: WARNING
   message: text is formatted into a prompt
   pattern-either:
-  - pattern: $CLIENT.chat.completions.create(..., messages=[..., {..., "content": f"...", ...}, ...], ...)
-  - pattern: $CLIENT.messages.create(..., system=f"...", ...)
+  - pattern: '{..., "content": f"...", ...}'
+  - pattern: '$CLIENT.messages.create(..., system=f"...", ...)'
 """
 
 
