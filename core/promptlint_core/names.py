@@ -30,6 +30,9 @@ _SESSION = _set("session conversation thread chat dialog dialogue")
 _TENANT = _set("tenant org organization organisation workspace account company team")
 _REQUEST = _set("request req correlation trace span run invocation call message msg event")
 _RETRIEVED = _set("context contexts passages chunks snippets memories retrieved retrieval evidence knowledge excerpts")
+_ROLE = _set("personality persona character role style brand system")
+_BACKGROUND = _set("context contexts knowledge")
+"""Behind a word of `_ROLE`: who the model is to be, which stays; nothing was looked up."""
 _DOCUMENTS = _set("documents document docs results memory sources hits snippet passage chunk text texts content")
 
 
@@ -129,6 +132,8 @@ def origin_of_name(identifier: str) -> Meaning | None:
     if exact:
         return exact
     others = frozenset(words[:-1])
+    if words[-1] in _BACKGROUND and len(last_attribute) > 1 and last_attribute[-2] in _ROLE:
+        return None
     for row in _ROWS:
         if words[-1] in row.last and (not row.other or row.other & others):
             return row.meaning

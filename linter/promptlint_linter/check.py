@@ -15,7 +15,7 @@ from promptlint_linter.decode import as_source, decode, read_source
 from promptlint_linter.file_result import FileResult
 from promptlint_linter.files import Found, Target, find_files, shown_path
 from promptlint_linter.ignores import Patterns
-from promptlint_linter.lint_file import MOST_BYTES, unreadable
+from promptlint_linter.lint_file import MOST_BYTES, once_a_place, unreadable
 from promptlint_linter.neighbours import project_modules
 from promptlint_linter.parallel import lint_all, lint_one, on_deep_stack
 from promptlint_linter.reported import Reported, with_unique_fingerprints
@@ -127,11 +127,8 @@ def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Out
 
 
 def _distinct(findings: Iterable[Reported]) -> list[Reported]:
-    """Drop what two files report alike: a flow through both is found from either end."""
-    seen: dict[tuple[object, ...], Reported] = {}
-    for finding in findings:
-        seen.setdefault((finding.order, finding.prompt, finding.flow), finding)
-    return list(seen.values())
+    """Drop what two files report alike: a flow through both is found from either end, and one prompt from each."""
+    return once_a_place(findings)
 
 
 class _Policy:

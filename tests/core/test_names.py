@@ -31,6 +31,9 @@ from promptlint_core.names import origin_of_name
         ("current_date", "clock", "day"),
         ("context", "retrieval", "turn"),
         ("retrieved_docs", "retrieval", "turn"),
+        ("document_context", "retrieval", "turn"),
+        ("persona.context", "retrieval", "turn"),
+        ("company_knowledge", "retrieval", "turn"),
         ("search_results", "retrieval", "turn"),
         ("memories", "retrieval", "turn"),
         ("question", "task", "turn"),
@@ -54,6 +57,7 @@ def test_names_that_say_something(name: str, origin: str, cadence: str) -> None:
     [
         "max_tokens", "model", "user", "client", "rules", "style_guide", "schema", "tools", "product_name", "x", "_", "i",
         "results", "text", "language", "name", "version", "examples", "timeout", "template", "tokens",
+        "personality_context", "agent.personality_context", "system_context", "brandKnowledge",
     ],
 )  # fmt: skip
 def test_names_that_say_nothing(name: str) -> None:

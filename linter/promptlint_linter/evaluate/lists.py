@@ -11,7 +11,7 @@ from promptlint_core.names import origin_of_name
 from promptlint_linter.evaluate import fragments
 from promptlint_linter.evaluate.branches import either
 from promptlint_linter.evaluate.scopes import Frame
-from promptlint_linter.evaluate.texts import derived
+from promptlint_linter.evaluate.texts import STORED, derived, is_stored
 from promptlint_linter.evaluate.values import (
     UNKNOWN,
     UNKNOWN_PIECE,
@@ -110,9 +110,11 @@ def _bind_loops(loop: cst.CompFor, frame: Frame) -> Piece | None:
     return order
 
 
-def element(frame: Frame, items: Value) -> Value:
-    """What a loop variable stands for."""
+def element(frame: Frame, items: Value, spelled: str = "") -> Value:
+    """What a loop variable stands for; `spelled` is the name of what the loop goes over."""
     items = frame.machine.force(items)
+    if spelled and not _is_followed(items) and _is_history(Opaque(UNKNOWN_PIECE, name=spelled)):
+        return Opaque(STORED, name=_singular(spelled))
     if isinstance(items, Listing):
         if items.order is not None:
             return Opaque(items.order)
@@ -120,12 +122,31 @@ def element(frame: Frame, items: Value) -> Value:
         choices = [item.value if isinstance(item, Repeat) else item for item in found]
         return _one_of(choices[:_MOST_CHOICES]) if choices else UNKNOWN
     if isinstance(items, Opaque):
-        return derived(items, _singular(items.name))
+        name = _singular(items.name)
+        return Opaque(STORED, name=name) if _is_history(items) else derived(items, name)
     if isinstance(items, Either):
         return element(frame, items.options[0])
     if isinstance(items, Mapping):
         return UNKNOWN
     return UNKNOWN
+
+
+def _is_followed(items: Value) -> bool:
+    """Whether the items of a loop are known, so that its name need not speak for them."""
+    if isinstance(items, Either):
+        return any(_is_followed(option) for option in items.options)
+    if isinstance(items, Listing):
+        return items.order is not None or bool(items.items)
+    return isinstance(items, Mapping | Text) or (isinstance(items, Opaque) and _is_proved(items))
+
+
+def _is_proved(items: Opaque) -> bool:
+    return items.piece.cadence is not None and items.piece.evidence is Evidence.PROVED
+
+
+def _is_history(items: Opaque) -> bool:
+    meaning = origin_of_name(items.name) if items.name and not _is_proved(items) else None
+    return meaning is not None and meaning[0] is Origin.HISTORY
 
 
 def _one_of(choices: list[Value]) -> Value:
@@ -207,6 +228,8 @@ def _entry(base: Mapping, key: str | None) -> Value:
 
 def named(base: Opaque, name: str) -> Opaque:
     """An attribute or item of a value: its own name speaks where the value was not followed to its source."""
+    if is_stored(base.piece):
+        return Opaque(base.piece, name=name)
     if base.piece.evidence is Evidence.PROVED and base.piece.cadence is not None:
         return Opaque(base.piece, name=name)
     meaning = origin_of_name(name)

@@ -133,7 +133,7 @@ def _for(frame: Frame, node: cst.For) -> None:
         return
 
     def bind() -> None:
-        changes.assign(frame, node.target, lists.element(frame, items))
+        changes.assign(frame, node.target, lists.element(frame, items, lists.dotted(node.iter) or ""))
 
     _loop(frame, node.body, bind)
     if node.orelse is not None:

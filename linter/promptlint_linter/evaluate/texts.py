@@ -122,9 +122,17 @@ def instant_piece(value: Opaque, shown: Precision) -> Piece:
     )
 
 
+STORED = Piece(None, None, Origin.UNKNOWN, detail="stored message")
+"""A part of a message that was stored: whatever its name says, it is the same in each later request."""
+
+
+def is_stored(piece: Piece) -> bool:
+    return piece.cadence is None and piece.detail == STORED.detail
+
+
 def named_piece(piece: Piece, site: Site | None, name: str) -> Piece:
     """What only the name of a value says of it. The place is where it enters the prompt."""
-    meaning = origin_of_name(name) if name else None
+    meaning = origin_of_name(name) if name and not is_stored(piece) else None
     if meaning is None:
         if piece.cadence is None:
             return replace(piece, site=piece.site or site, spelled=piece.spelled or name)

@@ -72,7 +72,7 @@ def _of_stored(sent: Sent, flow: Flow) -> Iterator[Practice]:
         elif source is not None and source.origin is Origin.CLOCK:
             if _is_seen_as_clock(sent, node):
                 yield sent.practice(PracticeKind.RESTAMPED_HISTORY, node)
-        elif source is not None and source.origin is Origin.RANDOM:
+        elif source is not None and source.origin is Origin.RANDOM and name != "id":  # an object keeps its address
             if _is_fallback_or_id(sent, node):
                 yield sent.practice(PracticeKind.REGENERATED_ID, node)
         elif name.rsplit(".", 1)[-1] in _SIGNED or (name == "base64.b64encode" and _encodes_anew(sent, node)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from promptlint_core.kv import find_gpu
 from promptlint_core.prompt import Call, Place
@@ -23,11 +23,14 @@ def mentions_engine(text: str) -> bool:
     return any(word in lowered for word in _MENTIONED) and _MENTIONS.search(lowered) is not None
 
 
+_DISABLE = "disable_prefix_caching"
+"""A word of any program: it speaks of an engine only beside other settings of one."""
+
 _NAMES = {
     "gpu_memory_utilization": "gpu_memory_utilization",
     "enable_prefix_caching": "enable_prefix_caching",
     "no_enable_prefix_caching": "no_enable_prefix_caching",
-    "disable_prefix_caching": "no_enable_prefix_caching",
+    "disable_prefix_caching": _DISABLE,
     "prefix_caching": "enable_prefix_caching",  # text-generation-inference, an environment variable
     "disable_radix_cache": "disable_radix_cache",
     "enable_block_reuse": "enable_block_reuse",
@@ -57,7 +60,7 @@ TELLING = frozenset(
 )  # fmt: skip
 """An engine without one of these is not told of."""
 _SWITCH_ONLY = frozenset(
-    ("no_enable_prefix_caching", "disable_radix_cache", "no_cache_prompt", "enable_prefix_caching")
+    ("no_enable_prefix_caching", "disable_radix_cache", "no_cache_prompt", "enable_prefix_caching", _DISABLE)
 )
 _ENGINE_OF_SETTING = {
     "disable_radix_cache": "sglang",
@@ -130,6 +133,13 @@ def _fact(name: str, value: str, first: Word, last: Word) -> list[Fact]:
     return [Fact(name, value, first.start, last.end)] if is_literal(value) else []
 
 
+def _as_engine_says(facts: list[Fact]) -> list[Fact]:
+    """`disable_prefix_caching` under the name of vLLM's own switch, or left out where nothing else is an engine's."""
+    if all(fact.name in (_DISABLE, "model") for fact in facts):
+        return [fact for fact in facts if fact.name != _DISABLE]
+    return [replace(fact, name="no_enable_prefix_caching") if fact.name == _DISABLE else fact for fact in facts]
+
+
 def engine_call(
     facts: Iterable[Fact], place_of: Callable[[int, int], Place], *, gpu: str | None, shared: str | None
 ) -> Call | None:
@@ -140,7 +150,7 @@ def engine_call(
         gpu: name of the GPU it runs on, where the file tells.
         shared: why the GPU is not the engine's alone, where the file tells.
     """
-    found = list(facts)
+    found = _as_engine_says(list(facts))
     telling = [fact for fact in found if fact.name in TELLING]
     if not telling:
         return None

@@ -36,6 +36,11 @@ FOUND = {
         "model: org/m\ngpu-memory-utilization: 0.99\nno-enable-prefix-caching: true\n",
         [("gpu_memory_utilization", "0.99", 2), ("no_enable_prefix_caching", "true", 3)],
     ),
+    "an older word for the switch beside another setting": (
+        "vllm.yaml",
+        "model: org/m\nmax_num_seqs: 8\ndisable_prefix_caching: true\n",
+        [("max_num_seqs", "8", 2), ("no_enable_prefix_caching", "true", 3)],
+    ),
     "TensorRT-LLM": ("trt.yml", "kv_cache_config:\n  enable_block_reuse: false\n", [("enable_block_reuse", "false", 2)]),
     "a Helm template that is no YAML": (
         "templates/vllm.yaml",
@@ -83,6 +88,7 @@ SILENT = {
     "advice to the user": ("run.sh", 'echo "try --gpu-memory-utilization 0.98"\n'),
     "a variable": ("run.sh", 'vllm serve m --gpu-memory-utilization "$SHARE" --max-num-seqs ${N:-8}\n'),
     "a template's hole": ("values.yaml", "gpuMemoryUtilization: '{{ .Values.share }}'\n"),
+    "a switch of another program": ("agent.yaml", "model: m\nagent:\n  disable_prefix_caching: 1\n"),
     "a YAML comment": ("a.yaml", "# gpu-memory-utilization: 0.98\nname: x\n"),
     "no engine at all": ("compose.yaml", "services:\n  web:\n    image: nginx\n    command: --max-model-len 5\n"),
     "broken YAML without settings": ("a.yaml", "max_num_seqs: [\n"),
