@@ -37,7 +37,7 @@ def _report(folder: Path, *options: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "promptlint_cli", "report", "--store", str(folder / "store"), "--week", "2026-W48"]
     command += ["--prices", str(folder / "prices.toml"), "--timezone", "Europe/Rome", "--min-requests", "1"]
     done = subprocess.run(
-        [*command, "--format", "json", *options], capture_output=True, text=True, timeout=540, check=False
+        [*command, "--format", "json", *options], capture_output=True, text=True, timeout=1200, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     report: dict[str, Any] = json.loads(done.stdout)
