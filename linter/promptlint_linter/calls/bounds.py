@@ -38,7 +38,7 @@ def bound_of(machine: Machine, shape: CallShape, arguments: Arguments) -> Bound:
 def _inside(machine: Machine, shape: CallShape, holder: Value) -> Bound | None:
     """The bound in a dict or configuration object; absent when all of it is known and holds none."""
     known = machine.force(holder)
-    if isinstance(known, External) and known.arguments is not None:
+    if isinstance(known, External) and known.arguments is not None and _is_class(known.name):
         known = Mapping((*known.arguments.keywords.entries, *(((None, known),) if known.arguments.is_open else ())))
     if isinstance(known, Text) and known.written is not None:
         known = known.written
@@ -59,3 +59,9 @@ def _read(machine: Machine, name: str, value: Value) -> Bound:
     if known.value is None or known.value == -1 or (isinstance(known.value, float) and math.isinf(known.value)):
         return Bound(BoundKind.UNLIMITED, place=place, parameter=name)
     return Bound(BoundKind.LIMITED, int(known.value), place, name)
+
+
+def _is_class(name: str) -> bool:
+    """`types.GenerateContentConfig()` holds what it is given; what a function of a library gives is not known."""
+    last = name.removesuffix("()").rpartition(".")[2]
+    return last[:1].isupper() or last == "dict"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from promptlint_core.prompt import Call, Place
 from promptlint_linter.calls.shapes import CallShape
 
 _KEYS = ("k", "top_k", "similarity_top_k", "n_results", "limit", "max_results", "num_results", "max_num_results")
@@ -41,3 +44,25 @@ CLASSES: dict[str, CallShape] = {
         "agents.FileSearchTool": ("max_num_results",),
     }.items()
 }
+
+ENGINES = frozenset({"as_query_engine", "as_chat_engine"})
+"""They put what they retrieve into a prompt of their own."""
+
+_CUT_DOWN = re.compile(
+    r"(?i)re-?rank|cross_?encoder|\btop_n\b|compressor|postprocessor|tiktoken|count_tokens|num_tokens|token_count"
+    r"|token_?(?:budget|limit)|max_context|context_?(?:budget|limit)|trim_documents|\w\[:\s*\d{1,2}\]"
+)
+
+
+def is_cut_down(module_text: str) -> bool:
+    """Whether a module shows that of the retrieved passages only some are sent: a reranker, a token budget, a cut."""
+    return _CUT_DOWN.search(module_text) is not None
+
+
+def is_sent(call: Call, reached: set[Place], *, has_prompts: bool) -> bool:
+    """Whether what a retrieval gives goes into a prompt: that of an engine does out of sight.
+
+    A retriever counts in a module that also makes prompts; what a single search gives is followed instead.
+    """
+    is_search = call.callee == "search" or call.callee.startswith(("similarity", "asimilarity", "max_marginal"))
+    return call.place in reached or call.callee in ENGINES or (has_prompts and not is_search)

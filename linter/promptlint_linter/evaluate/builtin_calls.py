@@ -184,7 +184,11 @@ def _strftime(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | Non
 
 def _from_timestamp(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
     value = _first(frame, arguments)
-    return value if isinstance(value, Opaque) and value.instant is not None else UNKNOWN
+    return (
+        value
+        if isinstance(value, Opaque) and (value.instant is not None or value.piece.cadence is not None)
+        else UNKNOWN
+    )
 
 
 def _super(frame: Frame, _arguments: Arguments, _node: cst.Call) -> Value | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
 
+from promptlint_core.cadence import Cadence, Origin
 from promptlint_linter.evaluate import calls, changes, classes, clocks, lists, strings
 from promptlint_linter.evaluate.branches import either
 from promptlint_linter.evaluate.scopes import Frame
@@ -18,10 +20,14 @@ from promptlint_linter.evaluate.values import (
     Function,
     Listing,
     Opaque,
+    Piece,
     Text,
     Value,
     literal,
 )
+
+_OF_THE_TURN = re.compile(r"(?i)(?<![a-z])(?:turns?|steps?|iteration|attempt|round|history|first)(?![a-z])")
+"""In a condition: it comes out otherwise from one turn or step to the next."""
 
 
 def _name(node: cst.Name, frame: Frame) -> Value:
@@ -108,7 +114,16 @@ def _sum(node: cst.BinaryOperation, frame: Frame) -> Value:
 
 def _conditional(node: cst.IfExp, frame: Frame) -> Value:
     frame.lazy(node.test)
-    return either(frame.value(node.body), frame.value(node.orelse))
+    body, orelse = frame.value(node.body), frame.value(node.orelse)
+    if _is_sometimes(body, orelse) and _OF_THE_TURN.search(frame.source.code(node.test)):
+        return Opaque(Piece(None, Cadence.TURN, Origin.STATE, site=frame.site(node), detail="conditional sentence"))
+    return either(body, orelse)
+
+
+def _is_sometimes(body: Value, orelse: Value) -> bool:
+    """A constant sentence that is there or not."""
+    texts = [value.literal for value in (body, orelse) if isinstance(value, Text)]
+    return len(texts) == 2 and None not in texts and bool(texts[0]) != bool(texts[1])
 
 
 def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:

@@ -186,7 +186,7 @@ def frame_for(machine: Machine, function: Function, node: cst.FunctionDef | cst.
         outer=function.closure,
         function=definition.qualified_name if is_whole else name_of(node, definition),
         owner=definition.owner if is_whole else (function.closure.owner if function.closure else None),
-        most=_once(definition.lines.decorators) if is_whole else None,
+        most=_once(definition) if is_whole else None,
     )
     bind_parameters(frame, function, node, merged_arguments(function.bound, arguments))
     return frame
@@ -197,10 +197,12 @@ def name_of(node: cst.FunctionDef | cst.Lambda, definition: Definition) -> str:
     return f"{definition.qualified_name}.{inner}"
 
 
-def _once(decorators: tuple[str, ...]) -> Cadence | None:
-    last = {name.rsplit(".", 1)[-1] for name in decorators}
+def _once(definition: Definition) -> Cadence | None:
+    last = {name.rsplit(".", 1)[-1] for name in definition.lines.decorators}
     if last & _ONCE_PER_PROCESS:
         return Cadence.DEPLOY
+    if definition.owner is not None and definition.name in ("__init__", "__post_init__"):
+        return Cadence.SESSION
     return Cadence.SESSION if last & _ONCE_PER_OBJECT else None
 
 

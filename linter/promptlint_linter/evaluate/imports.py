@@ -63,17 +63,18 @@ def _define(machine: Machine, module: Module, frame: Frame, name: str) -> Value 
         return Function(module.functions[name], None)
     if name in module.classes:
         return Class(module.classes[name])
-    if name in module.changes:
-        key = (module, name)
-        if key in machine.running:
-            return None
-        machine.running.append(key)
+    if name in module.changes and (module, name) not in machine.running:
+        machine.running.append((module, name))
         try:
             with machine.within(module):
-                return _evaluate_constant(module, frame, name)
+                value = _evaluate_constant(module, frame, name)
         finally:
-            machine.running.remove(key)
-    if name in module.outline.imports:
+            machine.running.remove((module, name))
+        if value is not None or name not in module.outline.imports:
+            return value
+    elif name in module.changes and name not in module.outline.imports:
+        return None
+    if name in module.outline.imports:  # `dspy.configure(…)` changes a package, it does not bind its name
         return imported(machine, module, module.outline.imports[name])
     for star in module.outline.stars[:_MOST_STARS]:
         target = machine.project.find(star, module)

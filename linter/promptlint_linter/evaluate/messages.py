@@ -58,6 +58,13 @@ def as_message(machine: Machine, value: Value) -> Message | None:
     return Message(normal_role(name) if name is not None else "", content, value.site, mark)
 
 
+def first_of_batch(machine: Machine, value: Value) -> Value:
+    """The first of several prompts that are sent together: each is a prompt of its own."""
+    known = machine.force(value)
+    first = known.items[0] if isinstance(known, Listing) and known.items else known
+    return first.value if isinstance(first, Repeat) else first
+
+
 def mark_of(machine: Machine, block: Mapping) -> Mark | None:
     """The cache breakpoint of a message or content block."""
     control = block.get("cache_control") or block.get("cachePoint")

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.prompt import Call, Marker, Part, Place, Prompt, Segment, Step
+from promptlint_linter.calls import retrieval
 from promptlint_linter.calls.bounds import bound_of
 from promptlint_linter.calls.engines import ENGINE_SWITCHES
 from promptlint_linter.calls.frameworks import SWITCHES
 from promptlint_linter.evaluate import fragments
 from promptlint_linter.evaluate.fragments import Fragments
 from promptlint_linter.evaluate.likeness import is_prompt_text
-from promptlint_linter.evaluate.messages import as_message, block_text, mark_of
+from promptlint_linter.evaluate.messages import as_message, block_text, first_of_batch, mark_of
 from promptlint_linter.evaluate.records import Called, Composed, Records
 from promptlint_linter.evaluate.texts import ENTERS, layout_of, text_of
 from promptlint_linter.evaluate.values import (
@@ -83,13 +84,13 @@ def collect(machine: Machine, module: Module, records: Records) -> Found:
             prompts += _prompts(parts, text.site, text.function)
             told.append(keys)
     reached = {segment.place for prompt in prompts for segment in prompt.segments if segment.place is not None}
-    kept = (c for c in calls if c.kind != "retrieval" or c.place in reached or (prompts and _is_source(c)))
+    is_cut = any(c.kind == "retrieval" for c in calls) and retrieval.is_cut_down(module.text)
+    kept = (
+        c
+        for c in calls
+        if c.kind != "retrieval" or (not is_cut and retrieval.is_sent(c, reached, has_prompts=bool(prompts)))
+    )
     return Found(tuple(prompts), tuple(kept))
-
-
-def _is_source(call: Call) -> bool:
-    """A retriever made in a module that also makes prompts; what a single search gives is followed instead."""
-    return call.callee != "search" and not call.callee.startswith(("similarity", "asimilarity", "max_marginal"))
 
 
 def _concerns(module: Module, site: Site, parts: list[Parted]) -> bool:
@@ -153,15 +154,8 @@ def call_parts(machine: Machine, called: Called) -> list[Parted]:
     for name in shape.messages:
         value = _argument(machine, arguments, name, shape.positional)
         if value is not None:
-            parts += message_parts(machine, _one_of_batch(machine, value) if name == "prompts" else value, called.site)
+            parts += message_parts(machine, first_of_batch(machine, value) if name == "prompts" else value, called.site)
     return parts
-
-
-def _one_of_batch(machine: Machine, value: Value) -> Value:
-    """The first of several prompts that are sent together: each is a prompt of its own."""
-    known = machine.force(value)
-    first = known.items[0] if isinstance(known, Listing) and known.items else known
-    return first.value if isinstance(first, Repeat) else first
 
 
 def _argument(machine: Machine, arguments: Arguments, name: str, positional: tuple[str, ...]) -> Value | None:

@@ -69,6 +69,8 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> None:
     else:
         new = Opaque(UNKNOWN_PIECE)
     is_number = isinstance(old, Constant) or (isinstance(old, Opaque) and old.piece.origin is Origin.STATE)
+    if isinstance(node.operator, cst.AddAssign | cst.SubtractAssign) and isinstance(old, Opaque):
+        is_number = is_number or (old.piece.cadence is None and isinstance(frame.machine.force(added), Constant))
     if is_number and not isinstance(new, Text):
         new = Opaque(fragments.COUNTER) if frame.loops else Opaque(UNKNOWN_PIECE)
     changes.assign(frame, node.target, new)

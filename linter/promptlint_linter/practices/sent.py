@@ -38,7 +38,7 @@ class Sent:
         given = keyword(self.node, *names)
         if given is not None:
             return given
-        if names == MESSAGES and self.node.args and re.search(r"\.(?:a?invoke|a?stream|generate)$", self.call.callee):
+        if names == MESSAGES and self.node.args and re.search(r"\.(?:a?invoke|a?stream)$", self.call.callee):
             return self.node.args[0]
         return None
 

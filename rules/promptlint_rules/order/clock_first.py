@@ -8,7 +8,7 @@ from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.prompt import Part, Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
-from promptlint_rules.order.law import finding, violations
+from promptlint_rules.order.law import finding, is_frozen, violations
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import across, behind, leading, of_pair
 
@@ -104,6 +104,7 @@ class ClockFirst(Rule):
                 continue  # a clock in each stored message: KV306's, where it is read anew
             by_day = segment.cadence is not None and segment.cadence <= Cadence.DAY
             how_often = "once a day" if by_day else (segment.detail or "on every call")
+            by_day = by_day or is_frozen(segment)
             if segment.cadence is Cadence.DEPLOY:
                 if "frozen" not in segment.detail:
                     continue  # a month or a year

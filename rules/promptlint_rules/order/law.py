@@ -62,6 +62,11 @@ def is_instruction(segment: Segment) -> bool:
     return segment.part is not Part.MESSAGES or segment.role in ("system", "developer")
 
 
+def is_frozen(segment: Segment) -> bool:
+    """Whether a value is read once for an object that lives as long as a session: each turn sends the same bytes."""
+    return "frozen for the session" in segment.detail
+
+
 def finding(
     rule: type[Rule],
     prompt: Prompt,
@@ -73,7 +78,7 @@ def finding(
 ) -> Finding:
     """A finding for a volatile segment; a value that only its name speaks for is told one level lower."""
     segment = violation.segment
-    level = severity or rule.severity
+    level = severity or (Severity.INFO if is_frozen(segment) else rule.severity)
     if segment.evidence is Evidence.NAMED and level is Severity.ERROR:
         level = Severity.WARNING
     return Finding(
