@@ -29,6 +29,7 @@ _TIME_LABEL = re.compile(
     r"\b(?:hour|minute|second)(?: of (?:the )?day)?\s*[:=>]\s*$|\b(?:clock|timestamp)\W*$", re.IGNORECASE
 )
 """What a bare number is a time behind."""
+_TYPED = (Origin.CLOCK, Origin.RANDOM)
 _BLOCK_CHARS = 300
 _NAME_CHARS = 60
 _LEAST_ITEMS = 2
@@ -91,7 +92,7 @@ def _typed_kind(later: str, spans: tuple[Span, ...], relation: Relation) -> tupl
     total = sum(len(span.earlier) + len(span.later) for span in spans)
     same = sum(len(span.earlier) + len(span.later) for span in spans if span.origin is first.origin)
     gap = spans[1].offset - first.offset - len(first.later) if len(spans) > 1 else _APART_CHARS
-    if same < 0.8 * total and gap < _APART_CHARS:
+    if same < 0.8 * total and gap < _APART_CHARS and not _stands_alone(later, spans):
         return None
     if first.origin is Origin.CLOCK:
         finest = next((s for s in spans if changes_within_a_day(s)), first)
@@ -115,6 +116,13 @@ def _typed_kind(later: str, spans: tuple[Span, ...], relation: Relation) -> tupl
             context = Kind.STATE
         return context or Kind.STATE, "a number"
     return None
+
+
+def _stands_alone(later: str, spans: tuple[Span, ...]) -> bool:
+    """Whether typed values are all that differs in the line of the first difference: no passage begins with one."""
+    line_end = later.find("\n", spans[0].offset)
+    in_line = [span for span in spans if line_end < 0 or span.offset < line_end]
+    return all(span.origin in _TYPED and "\n" not in span.later.strip() for span in in_line)
 
 
 def _plain(text: str) -> str:

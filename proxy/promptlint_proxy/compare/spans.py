@@ -63,11 +63,18 @@ def spans_of(earlier: str, later: str) -> tuple[Span, ...]:
         return (typed_all,)
     runs: list[_Run] = []
     for run in _word_runs(earlier, later, (middle.start, middle.end_earlier, middle.start, middle.end_later)):
-        if runs and run[0] - runs[-1][1] <= _JOIN_CHARS and run[2] - runs[-1][3] <= _JOIN_CHARS:
+        if runs and _belong_together(earlier, later, runs[-1], run):
             runs[-1] = (runs[-1][0], run[1], runs[-1][2], run[3])
         else:
             runs.append(run)
     return tuple(_spans_of_runs(earlier, later, runs))
+
+
+def _belong_together(earlier: str, later: str, first: _Run, second: _Run) -> bool:
+    """Whether two runs are one difference: next to each other, and not two values that are each known by itself."""
+    if second[0] - first[1] > _JOIN_CHARS or second[2] - first[3] > _JOIN_CHARS:
+        return False
+    return not (_typed(earlier, later, *first) and _typed(earlier, later, *second))
 
 
 def _word_runs(earlier: str, later: str, whole: _Run) -> Iterator[_Run]:
