@@ -1,4 +1,4 @@
-"""What code does around a prompt that the segments of the prompt do not tell: how it cuts its history, sets its markers …"""
+"""A practice: what code does with prompts, histories, tools and breakpoints that no segment of a prompt tells."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -155,7 +156,7 @@ def load_config(start: Path, *, isolated: bool = False, config_file: Path | None
     """
     if config_file is not None:
         return _read_file(config_file, needed=True) or Config(root=config_file.resolve().parent)
-    start = start.resolve()
+    start = Path(os.path.realpath(start))  # resolve() raises for a link that goes round in a circle
     folder = start if start.is_dir() else start.parent
     if isolated:
         return Config(root=_isolated_root(folder))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -69,12 +70,14 @@ class _Finder:
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow the link that the user named
         try:
             is_folder = absolute.is_dir()
-            absolute.stat()
+            mode = absolute.stat().st_mode
         except OSError as error:
             self._stat_failed(path, absolute, error)
             return
         if is_folder:
             self._add_folder(absolute)
+        elif not stat.S_ISREG(mode):
+            self._problem(absolute, OSError(errno.EINVAL, "it is no regular file"))
         elif not (force_exclude and self._is_excluded(absolute)):
             self._add_file(absolute, explicit=True)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from promptlint_core.errors import PromptlintError
-from promptlint_linter.config import Config
+from promptlint_linter.config import Config, load_config
 from promptlint_linter.files import find_files
 
 
@@ -121,6 +122,19 @@ def test_a_link_that_goes_round_in_a_circle_is_told(folder: Path) -> None:
 
     assert [target.shown for target in result.targets] == ["c.py"]
     assert [(p.place.path, "circle" in p.message) for p in result.problems] == [("a.py", True), ("b.py", True)]
+
+
+def test_a_named_pipe_or_circle_is_told_and_not_read(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.py")
+    (folder / "round.py").symlink_to(folder / "round.py")
+
+    result = find_files([folder / "pipe.py", folder / "round.py"], load_config(folder / "round.py", isolated=True))
+
+    assert result.targets == ()
+    assert [p.message.partition(": ")[2] for p in result.problems] == [
+        "it is no regular file",
+        "the symbolic link goes round in a circle",
+    ]
 
 
 def test_a_path_that_does_not_exist_is_a_clear_sentence(folder: Path) -> None:
