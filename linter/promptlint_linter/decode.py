@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +39,11 @@ def read_source(path: Path, shown: str, max_bytes: int) -> SourceFile | Problem:
 def read_encoded(path: Path, shown: str, max_bytes: int | None = None) -> Encoded | Problem:
     """Read and decode one file as it is."""
     try:
-        if max_bytes is not None and (size_bytes := path.stat().st_size) > max_bytes:
-            return Problem(Place(shown, 1), f"file of {size_bytes / 1e6:.1f} MB is not read")
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return Problem(Place(shown, 1), "cannot read the file: it is no regular file")  # a pipe may never end
+        if max_bytes is not None and status.st_size > max_bytes:
+            return Problem(Place(shown, 1), f"file of {status.st_size / 1e6:.1f} MB is not read")
         data = path.read_bytes()
     except OSError as error:
         return Problem(Place(shown, 1), f"cannot read the file: {error.strerror or error}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -70,14 +69,12 @@ class _Finder:
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow the link that the user named
         try:
             is_folder = absolute.is_dir()
-            mode = absolute.stat().st_mode
+            absolute.stat()
         except OSError as error:
             self._stat_failed(path, absolute, error)
             return
         if is_folder:
             self._add_folder(absolute)
-        elif not stat.S_ISREG(mode):
-            self._problem(absolute, OSError(errno.EINVAL, "it is no regular file"))
         elif not (force_exclude and self._is_excluded(absolute)):
             self._add_file(absolute, explicit=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,12 @@ def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
 
     assert isinstance(problem, Problem)
     assert "cannot read the file" in problem.message
+
+
+def test_a_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+
+    problem = read_source(tmp_path / "pipe.py", "pipe.py", 10**9)
+
+    assert isinstance(problem, Problem)
+    assert "no regular file" in problem.message

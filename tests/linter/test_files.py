@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -124,17 +123,14 @@ def test_a_link_that_goes_round_in_a_circle_is_told(folder: Path) -> None:
     assert [(p.place.path, "circle" in p.message) for p in result.problems] == [("a.py", True), ("b.py", True)]
 
 
-def test_a_named_pipe_or_circle_is_told_and_not_read(folder: Path) -> None:
-    os.mkfifo(folder / "pipe.py")
-    (folder / "round.py").symlink_to(folder / "round.py")
+def test_a_circle_that_is_named_is_told(folder: Path) -> None:
+    link = folder / "round.py"
+    link.symlink_to(link)
 
-    result = find_files([folder / "pipe.py", folder / "round.py"], load_config(folder / "round.py", isolated=True))
+    result = find_files([link], load_config(link, isolated=True))
 
     assert result.targets == ()
-    assert [p.message.partition(": ")[2] for p in result.problems] == [
-        "it is no regular file",
-        "the symbolic link goes round in a circle",
-    ]
+    assert [p.message for p in result.problems] == ["cannot read the file: the symbolic link goes round in a circle"]
 
 
 def test_a_path_that_does_not_exist_is_a_clear_sentence(folder: Path) -> None:
