@@ -221,6 +221,14 @@ def _hash(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     )
 
 
+def _input(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+    """`input(text)` shows the text to a person."""
+    shown = _first(frame, arguments)
+    if isinstance(shown, Text):
+        frame.machine.forget_text(shown)
+    return UNKNOWN
+
+
 FUNCTIONS: dict[str, Handler] = {
     **dict.fromkeys(("list", "tuple", "reversed", "iter", "collections.deque", "copy.copy", "copy.deepcopy"), _as_list),
     **dict.fromkeys(("set", "frozenset"), _as_set),
@@ -245,4 +253,5 @@ FUNCTIONS: dict[str, Handler] = {
     "os.path.join": _path_join,
     "getattr": _getattr,
     "hash": _hash,
+    "input": _input,
 }

@@ -13,6 +13,7 @@ from promptlint_linter.calls.match import shape_of_call
 from promptlint_linter.calls.shapes import CallShape
 from promptlint_linter.evaluate import changes, classes, expressions, functions, imports
 from promptlint_linter.evaluate.dependence import arguments_depend, depends
+from promptlint_linter.evaluate.fragments import pieces
 from promptlint_linter.evaluate.messages import is_message
 from promptlint_linter.evaluate.outline import Imported
 from promptlint_linter.evaluate.records import Called, Composed, Listed, Records
@@ -222,6 +223,13 @@ class Machine:
         for kept in (self.records.composed, self.records.listed):
             for key in [key for key in kept if key[0] is node]:
                 del kept[key]
+
+    def forget_text(self, text: Text) -> None:
+        """A text turns out not to be sent to a model as it is."""
+        parts = [(piece.text, piece.site) for piece in pieces(text.fragments)]  # a variable has added its label
+        for key, composed in list(self.records.composed.items()):
+            if parts == [(piece.text, piece.site) for piece in pieces(composed.text.fragments)]:
+                del self.records.composed[key]
 
     def record_call(self, frame: Frame, node: cst.Call, called: Called) -> None:
         self.records.called[node, frame.via] = called

@@ -66,6 +66,8 @@ def _of_text(frame: Frame, receiver: Text, name: str, arguments: Arguments, node
         spelled = strings.spelled(node.args[1].value)
         text = strings.replaced(machine, receiver, old, arguments.positional[1], site, spelled)
     elif name in ("split", "splitlines", "partition", "rsplit"):
+        if name == "splitlines":
+            machine.forget_text(receiver)  # a list of alternatives, of which each is a text of its own
         return Listing((Repeat(derived(receiver)),))
     else:
         return UNKNOWN

@@ -84,14 +84,23 @@ def _of_stored(sent: Sent, flow: Flow) -> Iterator[Practice]:
 
 
 def _encodes_anew(sent: Sent, node: ast.Call) -> bool:
-    """A picture is written by an image library and its bytes are put into the message."""
+    """A picture is written with loss by an image library and its bytes are put into the message."""
     function = sent.tree.function_of(node)
     uses_library = any(name.split(".", 1)[0] in ("PIL", "cv2") for name in sent.tree.imports.values())
     saves = function is not None and any(
-        isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in ("save", "imencode")
+        isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr in ("save", "imencode")
+        and not _is_lossless(n)
         for n in ast.walk(function)
     )
     return uses_library and saves
+
+
+def _is_lossless(saves: ast.Call) -> bool:
+    """PNG gives the same pixels back each time, so that it gives the same bytes the next time."""
+    written = [*saves.args, *(k.value for k in saves.keywords if k.arg == "format")]
+    return any((constant_text(value) or "").lower().lstrip(".") == "png" for value in written)
 
 
 def _of_mutations(sent: Sent) -> Iterator[Practice]:
