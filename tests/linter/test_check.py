@@ -130,6 +130,23 @@ def test_a_notebook_is_read_cell_by_cell_and_told_in_lines_of_its_file(folder: P
     assert text.split("\n")[line - 1][finding.column - 1 :].startswith("datetime.now()")
 
 
+@pytest.mark.parametrize("indent", ["  ", "    ", "\t"])
+def test_cells_that_start_with_an_indent_run_in_notebooks(folder: Path, indent: str) -> None:
+    text = notebook(*("\n".join(indent + line if line else line for line in cell.split("\n")) for cell in CELLS))
+    (folder / "desk.ipynb").write_text(text)
+
+    [finding] = check([folder], Config(root=folder)).findings
+
+    assert finding.rule == "KV101"
+    assert text.split("\n")[finding.line - 1][finding.column - 1 :].startswith("datetime.now()")
+
+
+def test_a_cell_that_cannot_be_parsed_is_told(folder: Path) -> None:
+    (folder / "desk.ipynb").write_text(notebook(*CELLS, "x = 1\n  y = 2\n"))
+
+    assert [finding.rule for finding in check([folder], Config(root=folder)).findings] == ["KV901"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

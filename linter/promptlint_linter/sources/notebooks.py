@@ -72,7 +72,7 @@ def _code_lines(cells: list[Any], text: str) -> list[_Line]:
             file_line = text.count("\n", 0, found) + 1
             column = found - (text.rfind("\n", 0, found) + 1) + 2  # behind the quotation mark
             code += [_Line(part, file_line, column) for part in piece.removesuffix("\n").split("\n")]
-        lines += _without_magic(code)
+        lines += _without_magic(_without_indent(code))
     return lines
 
 
@@ -84,6 +84,18 @@ def _find_string(text: str, piece: str, at: int) -> tuple[int, int]:
         if found >= 0:
             return found, found + len(written)
     return at, at
+
+
+def _without_indent(code: list[_Line]) -> list[_Line]:
+    """The cell as notebooks run it: the indentation of its first line is taken from all that have it."""
+    first = next((line.code for line in code if line.code.strip()), "")
+    indent = first[: len(first) - len(first.lstrip())]
+    return [
+        replace(line, code=line.code[len(indent) :], file_column=line.file_column + len(json.dumps(indent)) - 2)
+        if indent and line.code.startswith(indent)
+        else line
+        for line in code
+    ]
 
 
 def _without_magic(code: list[_Line]) -> list[_Line]:
