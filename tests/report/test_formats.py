@@ -97,7 +97,8 @@ def test_a_mail_has_a_subject_and_readable_text(report: Report) -> None:
     assert "Missed savings" in render(report, "email")
 
 
-def test_labels_of_clients_cannot_break_out(report: Report) -> None:
+def test_labels_of_clients_cannot_break_out(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     table = report.table("spend_by_route")
     hostile = replace(table, rows=((HOSTILE, *table.rows[0][1:]), *table.rows[1:]))
     spend = report.sections[0]
