@@ -11,6 +11,7 @@ from promptlint_rules.order.clock_first import ClockFirst
 from promptlint_rules.order.identity_first import IdentityFirst
 from promptlint_rules.order.random_id_first import RandomIdFirst
 from promptlint_rules.order.retrieval_first import RetrievalFirst
+from promptlint_rules.order.task_first import TaskFirst
 
 RULES_TEXT = "Answer in two sentences and name the source of every figure that you give to the reader. " * 4
 PLACE = Place("app.py", 3, 5, 3, 20)
@@ -76,3 +77,20 @@ def test_text_of_one_user_is_told_ahead_of_shared_text_in_instructions_only() ->
 def test_passages_ahead_of_rules_are_told_in_a_user_message_too() -> None:
     assert len(list(RetrievalFirst().check_prompt(Prompt((PASSAGES, LONG))))) == 1
     assert [] == list(RetrievalFirst().check_prompt(Prompt((LONG, PASSAGES, SHORT))))
+
+
+TASK = Segment(None, Cadence.TURN, Origin.TASK, part=Part.MESSAGES, role="user", place=PLACE, expression="task")
+
+
+@pytest.mark.parametrize(
+    ("segments", "severity"),
+    [
+        pytest.param([TASK, LONG], Severity.WARNING, id="a task ahead of rules"),
+        pytest.param([HISTORY, TASK, LONG], Severity.INFO, id="in the newest message, behind a history"),
+        pytest.param([LONG, TASK], None, id="behind the rules"),
+    ],
+)
+def test_a_task_in_the_newest_message_is_told_quietly(segments: list[Segment], severity: Severity | None) -> None:
+    found = list(TaskFirst().check_prompt(Prompt(tuple(segments))))
+
+    assert ([severity] if severity else []) == [finding.severity for finding in found]

@@ -23,6 +23,8 @@ class Violation:
     """Literal tokens that change more slowly than the segment and stand behind it."""
     history_behind: bool
     """A history that only grows stands behind it too, of unknown length."""
+    history_ahead: bool = False
+    """It stands behind a history itself: in the newest messages, whose text is new with each turn."""
 
     @property
     def behind(self) -> str:
@@ -48,7 +50,8 @@ def violations(prompt: Prompt, *origins: Origin, slowest: Cadence = Cadence.DAY)
         stable = "\n".join(other.text for other in slower if other.text)
         if not history and not tokens.at_least(stable, MIN_STABLE_TOKENS):
             continue
-        yield Violation(segment, tokens.count(stable), history)
+        grown = any(other.cadence is Cadence.APPEND for other in prompt.segments[:index])
+        yield Violation(segment, tokens.count(stable), history, grown)
 
 
 def _last_breakpoint(prompt: Prompt) -> int:

@@ -105,6 +105,7 @@ class TaskFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` changes from task to task, ahead of {violation.behind}",
                 advice="put the constant text first and the task at the end",
+                severity=Severity.INFO if violation.history_ahead and not is_instruction(segment) else None,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
