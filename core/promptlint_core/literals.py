@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_core.clock import Precision
@@ -46,40 +47,44 @@ _DATE = (
     rf"|(?:{_WEEKDAY},?\s+)?{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?"
 )
 _COMPACT_DAY = r"20\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
+_COMPACT_TIME = r"(?:[01]\d|2[0-3])[0-5]\d(?P<basic_seconds>[0-5]\d)?"
 _TIME = (
     r"\d{1,2}:\d{2}(?::\d{2}(?P<fraction>[.,]\d{1,9})?)?"
     r"(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 )
 
+_MIXED = r"(?=[\w/+]*\d)(?=[\w/+]*[a-z])(?=[\w/+]*[A-Z])"
 _DURATION = (
     r"(?P<milli>milliseconds?|ms)|(?P<second>seconds?|secs?|s)|(?P<minute>minutes?|mins?|m)|hours?|hrs?|h"
     r"|(?P<day>days?|d|weeks?|w)"
 )
 
-_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("jwt", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")),
-    ("uuid", re.compile(r"(?i)\b[\da-f]{8}-?[\da-f]{4}-?[1-8][\da-f]{3}-?[89ab][\da-f]{3}-?[\da-f]{12}\b")),
-    ("address", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")),
-    ("datetime", re.compile(rf"\b{_COMPACT_DAY}[T_-]?(?:[01]\d|2[0-3])[0-5]\d(?P<basic_seconds>[0-5]\d)?Z?(?![\w-])")),
-    ("datetime", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME}(?!\w|:\d)")),
-    ("datetime", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
-    ("time", re.compile(rf"(?<![\w:.]){_TIME}(?!\w|:\d)")),
-    ("time", re.compile(r"(?<![\w:.])\d{1,2}(?:\s?[AaPp]\.?[Mm]\b\.?|\s?o['’]clock\b|\s?Uhr\b)")),
-    ("date", re.compile(rf"(?<![\w./-])(?:{_DATE})(?![\w/-])")),
-    ("age", re.compile(rf"\b(?:\d+(?:\.\d+)?|an?|one)\s?(?:{_DURATION})\s+(?:ago|old|since|elapsed)\b")),
-    ("age", re.compile(r"\b(?:(?P<second>just|right) now|(?:an?|few|some) moments? ago)\b", re.IGNORECASE)),
-    ("epoch", re.compile(r"(?<![\w.])1[5-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?![\w])")),
-    ("ulid", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")),
-    ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),
-    ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,128}(?![0-9a-zA-Z])")),
-    ("hex", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9A-F]*\d)(?=[0-9A-F]*[A-F])[0-9A-F]{8,128}(?![0-9a-zA-Z])")),
-    ("token", re.compile(r"(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{12,200}(?![\w/+-])")),
-    ("token", re.compile(r"(?<![\w/+-])(?=[\w/+]*\d)(?=[\w/+]*[a-z])(?=[\w/+]*[A-Z])[\w/+]{10,200}={1,2}(?![\w=])")),
-    ("token", re.compile(r"(?<![\w-])(?=(?:[a-z]*\d+[a-z]+){2})(?!(?:\d+[dhms])+\b)[a-z0-9]{8,64}(?![\w-])")),
-    ("token", re.compile(r"(?<![\w-])[a-z]{2,12}_(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{8,64}(?![\w-])")),
-    ("number", re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?%?(?![\w])")),
+_PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("jwt", "eyJ", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}")),
+    ("uuid", "0", re.compile(r"(?i)\b[\da-f]{8}-?[\da-f]{4}-?[1-8][\da-f]{3}-?[89ab][\da-f]{3}-?[\da-f]{12}\b")),
+    ("address", ".", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")),
+    ("datetime", "0", re.compile(rf"\b{_COMPACT_DAY}[T_-]?{_COMPACT_TIME}Z?(?![\w-])")),
+    ("datetime", ":", re.compile(rf"(?<![\w.])(?:{_DATE})(?:T|,?\s+(?:at\s+)?){_TIME}(?!\w|:\d)")),
+    ("datetime", ":", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
+    ("time", ":", re.compile(rf"(?<![\w:.]){_TIME}(?!\w|:\d)")),
+    ("time", "0", re.compile(r"(?<![\w:.])\d{1,2}(?:\s?[AaPp]\.?[Mm]\b\.?|\s?o['’]clock\b|\s?Uhr\b)")),
+    ("date", "0", re.compile(rf"(?<![\w./-])(?:{_DATE})(?![\w/-])")),
+    ("age", "", re.compile(rf"\b(?:\d+(?:\.\d+)?|an?|one)\s?(?:{_DURATION})\s+(?:ago|old|since|elapsed)\b")),
+    ("age", "", re.compile(r"\b(?:(?P<second>just|right) now|(?:an?|few|some) moments? ago)\b", re.IGNORECASE)),
+    ("epoch", "0", re.compile(r"(?<![\w.])1[5-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?![\w])")),
+    ("ulid", "0", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")),
+    ("email", "@", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),
+    ("hex", "0", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,128}(?![0-9a-zA-Z])")),
+    ("hex", "0", re.compile(r"(?<![0-9a-zA-Z])(?=[0-9A-F]*\d)(?=[0-9A-F]*[A-F])[0-9A-F]{8,128}(?![0-9a-zA-Z])")),
+    ("token", "0", re.compile(r"(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{12,200}(?![\w/+-])")),
+    ("token", "=", re.compile(rf"(?<![\w/+-]){_MIXED}[\w/+]{{10,200}}={{1,2}}(?![\w=])")),
+    ("token", "0", re.compile(r"(?<![\w-])(?=(?:[a-z]*\d+[a-z]+){2})(?!(?:\d+[dhms])+\b)[a-z0-9]{8,64}(?![\w-])")),
+    ("token", "_", re.compile(r"(?<![\w-])[a-z]{2,12}_(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{8,64}(?![\w-])")),
+    ("number", "0", re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?%?(?![\w])")),
 )  # fmt: skip
-"""Tried in this order at each place: the most specific kind wins."""
+"""(kind, what every such value holds: a text, `0` for any digit; pattern). Tried in this order at each place: the most
+specific kind wins."""
+_DIGIT = re.compile(r"\d")
 
 
 def _unit(kind: str, match: re.Match[str]) -> str:
@@ -115,28 +120,60 @@ def find_literals(text: str) -> Iterator[Literal]:
     [('datetime', 'second'), ('hex', '')]
     """
     taken: list[Literal] = []
-    for kind, pattern in _PATTERNS:
+    starts: list[int] = []
+    has_digit = _DIGIT.search(text) is not None
+    for kind, held, pattern in _PATTERNS:
+        if not has_digit if held == "0" else held not in text:
+            continue
         for match in pattern.finditer(text):
             start, end = match.span()
-            if any(start < other.end and other.start < end for other in taken):
+            at = bisect_right(starts, start)
+            if (at and taken[at - 1].end > start) or (at < len(taken) and starts[at] < end):
                 continue
-            taken.append(Literal(start, end, kind, _unit(kind, match)))
-    return iter(sorted(taken, key=lambda found: found.start))
+            taken.insert(at, Literal(start, end, kind, _unit(kind, match)))
+            starts.insert(at, start)
+    return iter(taken)
 
 
 _AROUND = 200
 """Code points looked at on either side of a place: longer than any value that a pattern can match usefully."""
+_STRETCH = 1024
 
 
-def literal_at(text: str, offset: int) -> Literal | None:
-    """The typed value that covers a place of a text (or ends right before it), with offsets in the whole text.
+class LiteralIndex:
+    """The typed values of one text: looked for where they are asked for, a stretch at a time, each stretch once."""
 
-    >>> literal_at("Clock 17:42:08, day one", 12).unit
-    'second'
-    """
-    low = max(0, offset - _AROUND)
-    for found in find_literals(text[low : offset + _AROUND]):
-        start, end = found.start + low, found.end + low
-        if start <= offset < end or end == offset:
-            return Literal(start, end, found.kind, found.unit)
-    return None
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._stretches: dict[int, tuple[Literal, ...]] = {}
+
+    def overlapping(self, start: int, end: int) -> list[Literal]:
+        """The values that have a part in `text[start:end]`, left to right.
+
+        >>> [found.kind for found in LiteralIndex("Clock 17:42:08, step 12").overlapping(8, 9)]
+        ['time']
+        """
+        first = max(0, start - _AROUND) // _STRETCH
+        stretches = (self._stretch(number) for number in range(first, end // _STRETCH + 1))
+        return [found for of_stretch in stretches for found in of_stretch if found.start < end and found.end > start]
+
+    def at(self, offset: int) -> Literal | None:
+        """The value that covers a place, or ends right before it.
+
+        >>> LiteralIndex("Clock 17:42:08, day one").at(12).unit
+        'second'
+        """
+        found = self.overlapping(max(0, offset - 1), offset + 1)
+        return next((value for value in found if value.start <= offset <= value.end), None)
+
+    def _stretch(self, number: int) -> tuple[Literal, ...]:
+        """The values that begin in one stretch."""
+        known = self._stretches.get(number)
+        if known is None:
+            begin = number * _STRETCH
+            low = max(0, begin - _AROUND)
+            found = find_literals(self._text[low : begin + _STRETCH + _AROUND])
+            moved = (replace(value, start=value.start + low, end=value.end + low) for value in found)
+            known = tuple(value for value in moved if begin <= value.start < begin + _STRETCH)
+            self._stretches[number] = known
+        return known

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from promptlint_core.exchange import Exchange, Request, Response
+from promptlint_core.exchange import Exchange, Piece, PieceKind, Request, Response
 from promptlint_proxy.capture import Finished, Started
 from promptlint_proxy.protocols import find
 from promptlint_proxy.protocols.base import Protocol, RequestHead, ResponseHead, StreamEvent
 from promptlint_proxy.stream import Decoder, decode_body
 from promptlint_proxy.timing import Latency, measure
+
+READ_CHARS = 4_000_000
+"""Text of one request that is analysed, in code points: about a million tokens, more than nearly all models take. What
+stands behind it would cost seconds of processor time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,9 @@ def read_started(started: Started, providers: Mapping[str, str]) -> ReadRequest 
         protocol = type(protocol)(provider)
     head = RequestHead(started.method, started.host, started.path, headers)
     request = protocol.read_request(body, head)
-    notes = (*request.notes, "the request is larger than the limit and was not read whole") if started.truncated else ()
+    pieces, cut = _within_limit(request.pieces)
+    cut = cut or started.truncated
+    notes = (*request.notes, "the request is larger than the limit and was not read whole") if cut else ()
     labels = (*started.labels, *((("actions", ",".join(started.actions)),) if started.actions else ()))
     return ReadRequest(
         protocol,
@@ -47,10 +53,23 @@ def read_started(started: Started, providers: Mapping[str, str]) -> ReadRequest 
             request,
             signed=started.signed or request.signed,
             labels=labels,
-            hidden_prefix=request.hidden_prefix or started.truncated,
+            pieces=pieces,
+            hidden_prefix=request.hidden_prefix or cut,
             notes=notes or request.notes,
         ),
     )
+
+
+def _within_limit(pieces: tuple[Piece, ...]) -> tuple[tuple[Piece, ...], bool]:
+    """The pieces up to the limit, and whether some were left out; bytes of images are hashed, never searched."""
+    left_chars = READ_CHARS
+    for index, piece in enumerate(pieces):
+        if piece.kind is PieceKind.IMAGE:
+            continue
+        left_chars -= len(piece.text)
+        if left_chars < 0:
+            return (*pieces[:index], replace(piece, text=piece.text[: len(piece.text) + left_chars])), True
+    return pieces, False
 
 
 def read_finished(index: int, started: Started, read: ReadRequest, finished: Finished) -> tuple[Exchange, Latency]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import pairwise
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from promptlint_core import literals
 from promptlint_core.cadence import Cadence, Origin
-from promptlint_core.literals import find_literals, literal_at
+from promptlint_core.literals import LiteralIndex, find_literals
 
 
 @pytest.mark.parametrize(
@@ -55,7 +60,7 @@ def test_look_alikes(text: str) -> None:
 
 def test_the_value_at_a_place_is_told_in_the_whole_text() -> None:
     text = "x " * 500 + "17:42:08" + " y" * 500
-    found = literal_at(text, 1003)
+    found = LiteralIndex(text).at(1003)
 
     assert found is not None
     assert text[found.start : found.end] == "17:42:08"
@@ -67,3 +72,36 @@ def test_a_date_changes_once_a_day() -> None:
     (found,) = find_literals("on 2026-09-09 we open")
 
     assert found.cadence is Cadence.DAY
+
+
+@pytest.mark.parametrize("ahead", [0, 820, 1015, 1016, 1020, 1023, 1024, 1025, 1223, 2040, 5000])
+@pytest.mark.parametrize("value", ["2026-09-09T17:42:08.123456+00:00", "018f3c6e-8b1c-7c3a-9d1e-0123456789ab", "42"])
+def test_an_index_finds_a_value_wherever_it_stands(value: str, ahead: int) -> None:
+    text = "x" * ahead + " " + value + " behind"
+    index = LiteralIndex(text)
+
+    for offset in range(ahead + 1, ahead + 1 + len(value)):
+        found = index.at(offset)
+        assert found is not None
+        assert value == text[found.start : found.end]
+        assert [found] == index.overlapping(offset, offset + 1)
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="ab-f 01289:./@=_", max_size=300))
+def test_values_are_in_order_and_none_is_inside_another(text: str) -> None:
+    found = list(find_literals(text))
+
+    assert all(first.end <= second.start for first, second in pairwise(found))
+    assert found == LiteralIndex(text).overlapping(0, len(text))
+
+
+def test_a_stretch_is_searched_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    monkeypatch.setattr(literals, "find_literals", lambda text: searched.append(text) or iter(()))
+    index = LiteralIndex("step 12 of 30, " * 1000)
+    for offset in range(0, 15_000, 3):
+        index.at(offset)
+
+    assert len(searched) == 15
+    assert max(map(len, searched)) <= 1024 + 400

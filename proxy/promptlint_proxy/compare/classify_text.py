@@ -33,6 +33,8 @@ _TYPED = (Origin.CLOCK, Origin.RANDOM)
 _BLOCK_CHARS = 300
 _NAME_CHARS = 60
 _LEAST_ITEMS = 2
+_EXAMPLES_CHARS = 50_000
+"""Of a longer text the beginning shows what it is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def _are_examples(earlier: str, later: str, middle: Middle) -> bool:
     new = _widened(later, middle.start, middle.end_later, "\n")
     labels = []
     for text in (old, new):
-        counted = Counter(label.strip().lower() for label in _LABELLED.findall(text))
+        counted = Counter(label.strip().lower() for label in _LABELLED.findall(text[:_EXAMPLES_CHARS]))
         labels.append({label for label, times in counted.items() if times >= 2})
     if len(labels[0] & labels[1]) >= 2 and labels[0] == labels[1]:
         return True

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from promptlint_core.cadence import Origin
-from promptlint_proxy.compare.spans import spans_of
+from promptlint_proxy.compare import spans
+from promptlint_proxy.compare.spans import middle_of, spans_of
 
 VALUES = {
     "seconds": ("at 17:42:08.", "at 17:42:22.", Origin.CLOCK, "to the second"),
@@ -46,3 +49,41 @@ def test_spans_lie_in_the_later_text_and_none_is_empty_on_both_sides(a: str, b: 
 
 def test_equal_texts_have_no_spans() -> None:
     assert () == spans_of("a", "a")
+
+
+def test_a_long_run_of_letters_is_not_widened_to_its_borders() -> None:
+    middle = middle_of("a" * 100_000, "b" + "a" * 100_000)
+
+    assert middle.end_later - middle.start <= 1000
+
+
+class Counting:
+    """A pattern that counts the code points it is asked to search."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.searched_chars = 0
+        self._pattern = pattern
+
+    def findall(self, text: str) -> list[str]:
+        self.searched_chars += len(text)
+        return self._pattern.findall(text)
+
+
+LONG = {
+    "one line without end": ("lorem 12 " * 100_000, "ipsum 13 " * 100_000),
+    "many lines, all other ones": (
+        "".join(f"row {n} has {n * 7 % 13}\n" for n in range(40_000)),
+        "".join(f"row {n} has {n * 7 % 11}\n" for n in range(40_000)),
+    ),
+    "one word without end": ("a" * 500_000, "b" * 500_000),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_words_of_a_long_middle_are_not_compared_one_by_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = Counting(spans._WORD)
+    monkeypatch.setattr(spans, "_WORD", counting)
+    found = spans_of(*LONG[name])
+
+    assert found
+    assert counting.searched_chars <= 100_000
