@@ -30,9 +30,12 @@ _SESSION = _set("session conversation thread chat dialog dialogue")
 _TENANT = _set("tenant org organization organisation workspace account company team")
 _REQUEST = _set("request req correlation trace span run invocation call message msg event")
 _RETRIEVED = _set("context contexts passages chunks snippets memories retrieved retrieval evidence knowledge excerpts")
-_ROLE = _set("personality persona character role style brand system")
+_ROLE = _set("personality persona character role style brand system additional extra global static base project domain")
 _BACKGROUND = _set("context contexts knowledge")
-"""Behind a word of `_ROLE`: who the model is to be, which stays; nothing was looked up."""
+"""Behind a word of `_ROLE`: who the model is to be and what it is told of its setting, which stays; nothing was looked
+up."""
+_QUANTITY = _set("total num number count max min n")
+"""`total_chunks` is a number, no text."""
 _DOCUMENTS = _set("documents document docs results memory sources hits snippet passage chunk text texts content")
 
 
@@ -93,6 +96,8 @@ _VOCABULARY = sorted(_USER | _SESSION | _TENANT | _REQUEST | _RETRIEVED)
 _LEAST_SIMILARITY = 91.0
 _LEAST_FUZZY_LETTERS = 7
 """Short words are too close to one another to be taken for a misspelling."""
+_WORDS_OF_THEIR_OWN = frozenset({"snippet"})
+"""No misspellings: a snippet is any piece of text, of a prompt or of code; snippets are what a search gives."""
 
 
 def words_of(identifier: str) -> tuple[str, ...]:
@@ -107,7 +112,7 @@ def words_of(identifier: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _corrected(word: str) -> str:
     """The word of our vocabulary that a long word is a misspelling of, else the word itself."""
-    if len(word) < _LEAST_FUZZY_LETTERS:
+    if len(word) < _LEAST_FUZZY_LETTERS or word in _WORDS_OF_THEIR_OWN:
         return word
     match = process.extractOne(word, _VOCABULARY, scorer=fuzz.ratio, score_cutoff=_LEAST_SIMILARITY)
     return match[0] if match else word
@@ -133,6 +138,8 @@ def origin_of_name(identifier: str) -> Meaning | None:
         return exact
     others = frozenset(words[:-1])
     if words[-1] in _BACKGROUND and len(last_attribute) > 1 and last_attribute[-2] in _ROLE:
+        return None
+    if words[-1] in _RETRIEVED and _QUANTITY.intersection(last_attribute):
         return None
     for row in _ROWS:
         if words[-1] in row.last and (not row.other or row.other & others):

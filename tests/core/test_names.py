@@ -34,6 +34,9 @@ from promptlint_core.names import origin_of_name
         ("document_context", "retrieval", "turn"),
         ("persona.context", "retrieval", "turn"),
         ("company_knowledge", "retrieval", "turn"),
+        ("snippets", "retrieval", "turn"),
+        ("search_snippet", "retrieval", "turn"),
+        ("retrieved_context", "retrieval", "turn"),
         ("search_results", "retrieval", "turn"),
         ("memories", "retrieval", "turn"),
         ("question", "task", "turn"),
@@ -58,6 +61,8 @@ def test_names_that_say_something(name: str, origin: str, cadence: str) -> None:
         "max_tokens", "model", "user", "client", "rules", "style_guide", "schema", "tools", "product_name", "x", "_", "i",
         "results", "text", "language", "name", "version", "examples", "timeout", "template", "tokens",
         "personality_context", "agent.personality_context", "system_context", "brandKnowledge",
+        "agent.additional_context", "extra_context", "project_context", "skills_snippet", "code_snippet", "chunk.total_chunks",
+        "num_passages",
     ],
 )  # fmt: skip
 def test_names_that_say_nothing(name: str) -> None:

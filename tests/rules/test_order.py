@@ -8,6 +8,7 @@ from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.prompt import Marker, Part, Place, Prompt, Segment
 from promptlint_rules.base import Severity
 from promptlint_rules.order.clock_first import ClockFirst
+from promptlint_rules.order.environment_first import EnvironmentFirst
 from promptlint_rules.order.identity_first import IdentityFirst
 from promptlint_rules.order.random_id_first import RandomIdFirst
 from promptlint_rules.order.retrieval_first import RetrievalFirst
@@ -94,3 +95,84 @@ def test_a_task_in_the_newest_message_is_told_quietly(segments: list[Segment], s
     found = list(TaskFirst().check_prompt(Prompt(tuple(segments))))
 
     assert ([severity] if severity else []) == [finding.severity for finding in found]
+
+
+QUERY = Segment(None, Cadence.TURN, Origin.TASK, place=PLACE, expression="query")
+LABELS = (
+    "</query>\n\n<schema>\n",
+    "\n</schema>\n<page_content>\n",
+    "\n</page_content>\n",
+    " written by ",
+    "\n\n### Source\n",
+)
+MANY_LABELS = [segment for label in LABELS * 4 for segment in (Segment(label, Cadence.FIXED), UNKNOWN)]
+RULES_IN_TAGS = Segment(f"</query>\n<rules>\n{RULES_TEXT}\n</rules>", Cadence.FIXED)
+
+
+@pytest.mark.parametrize(
+    ("segments", "found"),
+    [
+        pytest.param([QUERY, RULES_IN_TAGS], 1, id="rules in tags"),
+        pytest.param([QUERY, *MANY_LABELS, LONG], 1, id="rules behind labelled values"),
+        pytest.param([QUERY, *MANY_LABELS], 0, id="tags, headings and labels of other values"),
+    ],
+)
+def test_labels_of_other_values_are_no_stable_text(segments: list[Segment], found: int) -> None:
+    assert found == len(list(TaskFirst().check_prompt(Prompt(tuple(segments)))))
+
+
+FORGOT = Segment("You forgot to use the search tool to answer the question of the user: ", Cadence.FIXED)
+YOU_ARE = Segment("You are the librarian of a town. The question: ", Cadence.FIXED)
+
+
+@pytest.mark.parametrize(
+    ("segments", "complete", "severity"),
+    [
+        pytest.param([YOU_ARE, QUERY, LONG], False, Severity.WARNING, id="an introduction"),
+        pytest.param([FORGOT, QUERY, LONG], True, Severity.WARNING, id="sent by itself"),
+        pytest.param([FORGOT, QUERY, LONG], False, Severity.INFO, id="a reply to what the model wrote"),
+    ],
+)
+def test_a_task_in_a_reply_to_the_model_is_told_quietly(
+    segments: list[Segment], complete: bool, severity: Severity
+) -> None:
+    (found,) = TaskFirst().check_prompt(Prompt(tuple(segments), complete=complete))
+
+    assert found.severity is severity
+
+
+STATUS = Segment(None, Cadence.TURN, Origin.ENVIRONMENT, place=PLACE, expression="subprocess.run(['git', 'status'])")
+STATUS_IN_MESSAGE = Segment(None, Cadence.TURN, Origin.ENVIRONMENT, part=Part.MESSAGES, role="user", place=PLACE)
+
+
+@pytest.mark.parametrize(
+    ("segments", "complete", "severity"),
+    [
+        pytest.param([YOU_ARE, STATUS, LONG], False, Severity.WARNING, id="an introduction"),
+        pytest.param([STATUS, LONG], True, Severity.WARNING, id="a system text that is sent"),
+        pytest.param([STATUS, LONG], False, Severity.INFO, id="a note that may stand anywhere"),
+        pytest.param([YOU_ARE, STATUS_IN_MESSAGE, LONG], True, Severity.INFO, id="what a message is about"),
+    ],
+)
+def test_the_environment_is_told_loudly_at_the_head_of_a_conversation(
+    segments: list[Segment], complete: bool, severity: Severity
+) -> None:
+    (found,) = EnvironmentFirst().check_prompt(Prompt(tuple(segments), complete=complete))
+
+    assert found.severity is severity
+
+
+RANDOM = Segment(None, Cadence.CALL, Origin.RANDOM, place=PLACE, expression="token_hex(16)")
+
+
+@pytest.mark.parametrize(
+    ("ahead", "severity"),
+    [
+        pytest.param("This is run ", Severity.ERROR, id="a run's number"),
+        pytest.param("Untrusted text stands between two marks tagged ", Severity.INFO, id="a fence"),
+    ],
+)
+def test_a_random_fence_around_untrusted_text_is_meant(ahead: str, severity: Severity) -> None:
+    (found,) = RandomIdFirst().check_prompt(Prompt((Segment(ahead, Cadence.FIXED), RANDOM, LONG)))
+
+    assert found.severity is severity

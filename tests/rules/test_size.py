@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from promptlint_core.cadence import Cadence
@@ -30,6 +32,24 @@ def call(bound: Bound, *, kind: str = "model", prompt: Prompt | None = None, ret
 )
 def test_unbounded_output(bound: Bound, found: int) -> None:
     assert found == len(list(UnboundedOutput().check_call(call(bound))))
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        ("gemini-3-flash", 1),
+        ("gpt-5.4-mini", 1),
+        ("imagine-7b", 1),
+        ("gemini-2.5-flash-image-preview", 0),
+        ("imagen-4.0-generate-001", 0),
+        ("google/gemini-2.5-flash-image", 0),
+        ("gpt-4o-mini-tts", 0),
+    ],
+)
+def test_a_picture_or_a_recording_has_no_bound_on_tokens(model: str, found: int) -> None:
+    asked = replace(call(Bound(BoundKind.ABSENT)), model=model)
+
+    assert found == len(list(UnboundedOutput().check_call(asked)))
 
 
 def test_a_retrieval_has_no_output() -> None:

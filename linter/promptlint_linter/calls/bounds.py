@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from promptlint_core.prompt import Bound, BoundKind, Place
 from promptlint_linter.calls.shapes import CallShape
-from promptlint_linter.evaluate.values import Arguments, Constant, External, Mapping, Text, Value
+from promptlint_linter.evaluate.values import Arguments, Constant, External, Listing, Mapping, Text, Value
 
 if TYPE_CHECKING:
     from promptlint_linter.evaluate.machine import Machine
 
 _UNKNOWN = Bound(BoundKind.UNKNOWN)
+_MODALITIES = ("response_modalities", "responseModalities")
+_NO_TEXT = frozenset({"image", "audio", "video"})
 
 
 def bound_of(machine: Machine, shape: CallShape, arguments: Arguments) -> Bound:
@@ -48,7 +50,20 @@ def _inside(machine: Machine, shape: CallShape, holder: Value) -> Bound | None:
         found = known.get(name)
         if found is not None:
             return _read(machine, name, found)
+    if _asks_for_more_than_text(machine, known):
+        return _UNKNOWN
     return None if known.is_open else Bound(BoundKind.ABSENT, parameter=shape.bounds[0])
+
+
+def _asks_for_more_than_text(machine: Machine, configuration: Mapping) -> bool:
+    """A picture or a recording: its size is the model's, no bound on tokens makes it shorter."""
+    for name in _MODALITIES:
+        asked = configuration.get(name)
+        known = machine.force(asked) if asked is not None else None
+        if isinstance(known, Listing):
+            said = {(machine.literal_text(item) or "").lower() for item in known.items}
+            return bool(said & _NO_TEXT)
+    return False
 
 
 def _read(machine: Machine, name: str, value: Value) -> Bound:

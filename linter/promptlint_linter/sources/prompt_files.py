@@ -22,6 +22,8 @@ PLACEHOLDER = re.compile(
     r"|(?<!\w)%(?P<percent>[A-Z][A-Z_]{2,})%"
 )
 """`{x}`, `{{ x }}`, `<<x>>`, `[[x]]`, `$x`, `${x}`, `%X%`."""
+ESCAPED = re.compile(r"\{\{[\w.]+\}\}")
+"""`{{x}}` in a text whose fields are written `{x}`: `str.format` makes a literal `{x}` of it."""
 CODE_FENCE = re.compile(r"^(```|~~~)[ ]*[A-Za-z]\w*.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
 """Code in a named language: its braces and dollars are its own."""
 JINJA_SIGNS = re.compile(r"\{%-?\s*[a-z]|\{\{-?[^{}]*(?:\(|\|)[^{}]*\}\}")
@@ -48,10 +50,13 @@ def segments_of(text: str, offset: int, lines: Lines, role: str) -> Iterator[Seg
     """Literal text and placeholders, in order; `offset` is where the text starts in its file."""
     part = Part.SYSTEM if role == "system" else Part.MESSAGES
     at = 0
+    formatted = any(match["single"] for match in PLACEHOLDER.finditer(text))
     code = [fence.span() for fence in CODE_FENCE.finditer(text)]
     for match in PLACEHOLDER.finditer(text):
         name = next(group for group in match.groups() if group is not None).strip()
         if not name or any(start <= match.start() < end for start, end in code):
+            continue
+        if formatted and match["double"] and ESCAPED.fullmatch(match[0]):
             continue
         if match.start() > at:
             yield _literal(text[at : match.start()], offset + at, lines, part, role)

@@ -26,6 +26,10 @@ CERTAIN_KEYS = PROMPT_WORDS | {"system", "backstory", "persona"}
 """A long string under a key with one of these words is a prompt in a file that the user names."""
 TELLING_KEYS = CERTAIN_KEYS | {"template", "content", "message", "user", "human"}
 """A long string under a key with one of these words is taken for a prompt in a file that is clearly one of prompts."""
+PROGRAM_KEYS = frozenset({"run", "script", "scripts", "command", "commands", "entrypoint", "shell"})
+"""A string under one of these keys is a program, whatever the file is called."""
+PIPELINE_FOLDERS = frozenset({".github", ".gitlab", ".circleci", ".buildkite"})
+"""Files in here describe jobs, even ones named after the prompts they work on: only a key tells a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ Tree = Text | dict[str, "Tree"] | list["Tree"] | None
 def read(source: SourceFile, *, explicit: bool = False) -> SourceUnit:
     """The prompts of one file; a file that is not clearly one of prompts must say so at the key as well."""
     path = PurePosixPath(source.path)
-    named = is_named_prompt(path) or path.name in CHAT_TEMPLATES
+    named = not PIPELINE_FOLDERS.intersection(path.parts) and (is_named_prompt(path) or path.name in CHAT_TEMPLATES)
     if len(source.text) > MOST_BYTES or not (named or explicit or INSTRUCTION.search(source.text)):
         return SourceUnit(source.path)
     try:
@@ -144,7 +148,7 @@ class _Finder:
     def _is_prompt(self, text: Text) -> bool:
         if self.chat:
             return "chat_template" in text.key or text.key == "template"
-        if len(text.text) < LEAST_PROMPT_CHARS:
+        if len(text.text) < LEAST_PROMPT_CHARS or text.key in PROGRAM_KEYS:
             return False
         words = words_of(text.key)
         if self.named and (TELLING_KEYS.intersection(words) or "\n" in text.text):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
-from promptlint_core.prompt import Prompt
+from promptlint_core.prompt import Prompt, Segment
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
-from promptlint_rules.order.law import finding, violations
+from promptlint_rules.order.law import finding, is_frozen, is_instruction, violations
+from promptlint_rules.order.opening import introduces
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import across, behind, leading, of_pair
 
@@ -97,7 +98,9 @@ class EnvironmentFirst(Rule):
     ```
 
     ## Limits
-    A snapshot taken once per process or session is told only when its flow shows that it is taken for each call.
+    A snapshot taken once per process or session is told only when its flow shows that it is taken for each call. In a
+    message of the user, and in a text that no call is seen to send and that does not introduce the model, it is told as
+    information: there it is what this call is about, or a note in the middle of a conversation.
     """
 
     id = "KV106"
@@ -112,6 +115,7 @@ class EnvironmentFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` reads the environment for each call, ahead of {violation.behind}",
                 advice="freeze it for the session, put it behind the stable text, or offer it as a tool",
+                severity=None if _heads_conversations(prompt, segment) else Severity.INFO,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
@@ -121,3 +125,7 @@ class EnvironmentFirst(Rule):
                 pair,
                 f"{pair.place}, inside an environment block that is taken anew {across(pair)}; {behind(pair)}",
             )
+
+
+def _heads_conversations(prompt: Prompt, segment: Segment) -> bool:
+    return is_instruction(segment) and not is_frozen(segment) and (prompt.complete or introduces(prompt))

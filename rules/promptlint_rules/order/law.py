@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from promptlint_core import tokens
@@ -12,6 +13,16 @@ from promptlint_rules.base import Finding, Rule, Severity
 
 MIN_STABLE_TOKENS = 32
 """Less stable text behind a volatile value is not worth a finding."""
+LEAST_WORDS = 5
+"""Fewer words between two values are the label of one of them, which goes where its value goes."""
+_HEADING = re.compile(
+    r"</?[\w.:-]+(?:\s[^<>\n]*)?/?>"  # a tag
+    r"|^[ \t]*#+[ \t]+\S+(?:[ \t]+\S+){0,5}[ \t]*$"  # a heading
+    r"|^[ \t]*[-=*_`~]{3,}[ \t]*\w*$"  # a rule, a fence
+    r"|^[^\w\n]*\w[^\s:]*(?:[ \t]+[^\s:]+){0,5}[ \t]*:[^\w\n]*$",  # a label on a line of its own
+    re.MULTILINE,
+)
+_WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +36,8 @@ class Violation:
     """A history that only grows stands behind it too, of unknown length."""
     history_ahead: bool = False
     """It stands behind a history itself: in the newest messages, whose text is new with each turn."""
+    enough: bool = True
+    """The stable text alone is worth a finding, without the history."""
 
     @property
     def behind(self) -> str:
@@ -48,10 +61,32 @@ def violations(prompt: Prompt, *origins: Origin, slowest: Cadence = Cadence.DAY)
         ]
         history = any(other.cadence is Cadence.APPEND for other in slower)
         stable = "\n".join(other.text for other in slower if other.text)
-        if not history and not tokens.at_least(stable, MIN_STABLE_TOKENS):
+        enough = tokens.at_least(stable, MIN_STABLE_TOKENS) and tokens.at_least(
+            "\n".join(_worth_moving(prompt.segments[index + 1 :], segment.cadence)), MIN_STABLE_TOKENS
+        )
+        if not history and not enough:
             continue
         grown = any(other.cadence is Cadence.APPEND for other in prompt.segments[:index])
-        yield Violation(segment, tokens.count(stable), history, grown)
+        yield Violation(segment, tokens.count(stable), history, grown, enough)
+
+
+def _worth_moving(segments: Sequence[Segment], cadence: Cadence) -> Iterator[str]:
+    """The runs of text slower than `cadence` that say more than which value comes next."""
+    run = ""
+    for segment in segments:
+        if segment.text is not None and segment.cadence is not None and segment.cadence < cadence:
+            run += segment.text
+            continue
+        if not _is_label(run):
+            yield run
+        run = ""
+    if not _is_label(run):
+        yield run
+
+
+def _is_label(text: str) -> bool:
+    """Tags, headings and the few words around a value: `</query>\\n<page>`, `, written by `."""
+    return len(_WORD.findall(_HEADING.sub(" ", text))) < LEAST_WORDS
 
 
 def _last_breakpoint(prompt: Prompt) -> int:

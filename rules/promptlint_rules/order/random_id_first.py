@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
@@ -11,6 +12,9 @@ from promptlint_rules.difference import Kind
 from promptlint_rules.order.law import finding, violations
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import across, behind, leading, of_pair
+
+_FENCE = re.compile(r"(?i)\b(?:nonces?|untrusted|delimiters?|boundary (?:token|marker|tag)s?)\b")
+_ADVICE_ON_FENCES = "a fence around untrusted text is meant to be new: put it, and what it encloses, behind the rules"
 
 
 class RandomIdFirst(Rule):
@@ -95,7 +99,8 @@ class RandomIdFirst(Rule):
 
     ## Limits
     An id derived from content (uuid5, a digest) is not random. A value that only its name speaks for
-    (`request_id`) is told as a warning.
+    (`request_id`) is told as a warning. A random mark that encloses untrusted text is meant to be new each time and is
+    told as information.
     """
 
     id = "KV104"
@@ -104,12 +109,14 @@ class RandomIdFirst(Rule):
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
         for violation in violations(prompt, Origin.RANDOM):
             segment = violation.segment
+            fence = _is_fence(prompt)
             yield finding(
                 type(self),
                 prompt,
                 violation,
                 message=f"`{segment.expression}` is new on every call, ahead of {violation.behind}",
-                advice="send it as a header or as metadata; the model does not need it",
+                advice=_ADVICE_ON_FENCES if fence else "send it as a header or as metadata; the model does not need it",
+                severity=Severity.INFO if fence else None,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
@@ -120,3 +127,8 @@ class RandomIdFirst(Rule):
                 f"{pair.place}: a random value ({pair.detail}) changes {across(pair)}; {behind(pair)}",
                 shape=pair.detail,
             )
+
+
+def _is_fence(prompt: Prompt) -> bool:
+    """Whether a text says that what it encloses is not to be trusted: its marks must not be guessed."""
+    return any(segment.text is not None and _FENCE.search(segment.text) for segment in prompt.segments)

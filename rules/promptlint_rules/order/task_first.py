@@ -8,7 +8,8 @@ from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
-from promptlint_rules.order.law import MIN_STABLE_TOKENS, finding, is_instruction, violations
+from promptlint_rules.order.law import finding, is_instruction, violations
+from promptlint_rules.order.opening import answers_the_model
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import leading, of_pair
 
@@ -88,7 +89,8 @@ class TaskFirst(Rule):
     ```
 
     ## Limits
-    Names are judged where the value is a parameter. A task ahead of a short closing line is not told.
+    Names are judged where the value is a parameter. A task ahead of a short closing line, or of tags and labels around
+    other values, is not told. In the newest message of a conversation it is told as information.
     """
 
     id = "KV110"
@@ -97,15 +99,17 @@ class TaskFirst(Rule):
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
         for violation in violations(prompt, Origin.TASK):
             segment = violation.segment
-            if not is_instruction(segment) and violation.tokens_behind < MIN_STABLE_TOKENS:
+            instructs = is_instruction(segment)
+            if not violation.enough and not (instructs and segment.role):
                 continue  # a conversation that begins with its task only grows behind it
+            newest = answers_the_model(prompt) or (violation.history_ahead and not instructs)
             yield finding(
                 type(self),
                 prompt,
                 violation,
                 message=f"`{segment.expression}` changes from task to task, ahead of {violation.behind}",
                 advice="put the constant text first and the task at the end",
-                severity=Severity.INFO if violation.history_ahead and not is_instruction(segment) else None,
+                severity=Severity.INFO if newest else None,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:

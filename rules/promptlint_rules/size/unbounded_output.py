@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Evidence
@@ -24,6 +25,9 @@ _OPEN_ENDED = frozenset(
 """Wire formats whose output has no bound when the request names none. The legacy completions stop at 16 tokens, native
 SGLang at 128; Anthropic refuses a request without one."""
 _AT_LIMIT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "incomplete"})
+
+_NO_TEXT = re.compile(r"(?i)(?:^|[-/_.])(?:images?|imagen|dall-?e|tts|whisper|sora|veo|embed|embedding)(?:[-/_.\d]|$)")
+"""Models whose answer is a picture, a film, a recording or numbers."""
 
 
 class UnboundedOutput(Rule):
@@ -76,7 +80,7 @@ class UnboundedOutput(Rule):
 
     ## Limits
     A bound that may be set elsewhere (keyword arguments, a configuration, a client's or wrapper's default) is unknown
-    and never told.
+    and never told. A picture or a recording has the size that its model gives it: calls for one are not told.
     """
 
     id = "KV501"
@@ -84,6 +88,8 @@ class UnboundedOutput(Rule):
 
     def check_call(self, call: Call) -> Iterator[Finding]:
         if call.kind == "retrieval" or call.bound.kind not in (BoundKind.ABSENT, BoundKind.UNLIMITED):
+            return
+        if call.model and _NO_TEXT.search(call.model):
             return
         until = _UNTIL.get(call.provider, "the model's maximum")
         lifted = call.bound.kind is BoundKind.UNLIMITED and call.bound.parameter
@@ -106,7 +112,7 @@ class UnboundedOutput(Rule):
         request = seen.request
         if request.api not in _OPEN_ENDED or request.bound.kind not in (BoundKind.ABSENT, BoundKind.UNLIMITED):
             return
-        if not request.pieces and not request.hidden_prefix:
+        if _NO_TEXT.search(request.model or "") or (not request.pieces and not request.hidden_prefix):
             return
         until = _UNTIL.get(request.provider, "the model's maximum")
         largest = traffic.counts.largest_output

@@ -56,6 +56,19 @@ def test_text_that_only_looks_like_a_placeholder_is_text(text: str) -> None:
     assert [s.text for s in read(text).prompts[0].segments] == [text]
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Take {limit} steps. <step_{{step}}> comes first.", ["{limit}"]),
+        ("Take {limit} steps. It is {{ now }}.", ["{limit}", "{{ now }}"]),
+        ("It is {{now}}. Be kind.", ["{{now}}"]),
+    ],
+    ids=["fields in single braces", "written as Jinja", "no other fields"],
+)
+def test_doubled_braces_are_literal_where_fields_have_single_ones(text: str, values: list[str]) -> None:
+    assert values == [s.expression for s in read(text).prompts[0].segments if s.text is None]
+
+
 def test_a_fence_without_a_language_may_hold_a_value() -> None:
     assert [s.text is None for s in read("Text:\n```\n{context}\n```\nBe kind.").prompts[0].segments] == [
         False,
@@ -181,3 +194,18 @@ def test_aliases_that_multiply_are_read_once() -> None:
     layers = "\n".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 12))
 
     assert read(f"l0: &l0 [a]\n{layers}\n", "prompts/a.yaml").problems == ()
+
+
+LONG_LINE = "Your task is to sum up {context} in one line, then name the three points that matter most to a reader."
+JOBS = {
+    "a program in a job": (".github/workflows/optimize-prompts.yml", "script", 0),
+    "a body in a job": (".github/workflows/optimize-prompts.yml", "body", 0),
+    "a prompt in a job": (".github/workflows/optimize-prompts.yml", "prompt", 1),
+    "a program in a file of prompts": ("prompts/sum.yaml", "script", 0),
+    "any text in a file of prompts": ("prompts/sum.yaml", "body", 1),
+}
+
+
+@pytest.mark.parametrize(("path", "key", "found"), JOBS.values(), ids=JOBS)
+def test_the_programs_and_texts_of_jobs_are_no_prompts(path: str, key: str, found: int) -> None:
+    assert found == len(read(f"steps:\n  - {key}: |\n      {LONG_LINE}\n      Be brief.\n", path).prompts)
