@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 
 JSON_VERSION = 1
@@ -179,7 +180,7 @@ class PriceLine:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """The tokens of one kind that one day, model, route and label used, with their cost: a line of a FOCUS file."""
+    """The tokens of one kind and price that one day, model, route and label used: a line of a FOCUS file."""
 
     starts_at: str
     ends_at: str
@@ -190,11 +191,16 @@ class Charge:
     tier: str
     route: str
     tags: str
-    """JSON of the labels."""
+    """JSON of the labels; empty where there is none."""
     meter: str
-    """`input`, `cache read`, `cache write` or `output`."""
+    """`input`, `cache read`, `cache write` with its life, or `output`."""
     tokens: int
-    usd: float
+    unit_usd: Decimal
+    """For one token, exact."""
+
+    @property
+    def usd(self) -> Decimal:
+        return self.unit_usd * self.tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import Counter
 from dataclasses import replace
 from email import message_from_string
 from email.policy import default
@@ -18,7 +17,6 @@ from promptlint_report.definitions import DEFINITIONS, render_page
 from promptlint_report.document import Advice, Report
 from promptlint_report.make import make_report
 from promptlint_report.render import FORMATS, render
-from promptlint_report.render.focus import COLUMNS
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = '=cmd|"<script>`x`'
@@ -58,23 +56,6 @@ def test_csv_has_a_line_for_every_figure(report: Report) -> None:
     assert [figure.id for _, figure in report.figures()] == [line["id"] for line in lines if not line["table"]]
     missed = [line for line in lines if line["table"] == "missed" and line["id"] == "missed_tokens"]
     assert ["3000", "900", "300", "300"] == [line["value"] for line in missed]
-
-
-def test_focus_charges_add_up_to_the_spend(report: Report) -> None:
-    lines = list(csv.DictReader(io.StringIO(render(report, "focus"))))
-
-    assert tuple(lines[0]) == COLUMNS
-    assert sum(float(line["BilledCost"]) for line in lines) == pytest.approx(0.1196)
-    by_meter: Counter[str] = Counter()
-    for line in lines:
-        by_meter[line["SkuMeter"]] += int(line["ConsumedQuantity"])
-    assert dict(by_meter) == {
-        "input tokens": 5900,
-        "cache read tokens": 5100,
-        "cache write tokens": 1000,
-        "output tokens": 800,
-    }
-    assert {line["BillingPeriodStart"] for line in lines} == {"2026-11-01T00:00:00Z"}
 
 
 def test_slack_keeps_its_limits(report: Report) -> None:

@@ -1,19 +1,22 @@
 """The spend in the columns of FOCUS 1.2 (FinOps Open Cost and Usage Specification), a charge a line.
 
-Only what the records tell is filled; the columns that FOCUS demands and a proxy cannot know (billing account, invoice)
-hold the provider's name or stay empty, as the specification allows for null.
-Source: focus.finops.org, FOCUS specification 1.2, column definitions.
+Source: focus.finops.org, FOCUS specification 1.2, column and attribute definitions. Null is an empty cell. What FOCUS
+demands and a proxy cannot know is told by what it does know: the account billed and the issuer of the invoice are the
+provider. Columns that no charge of tokens has (commitments, regions, sub-accounts) are there and null, because tools
+and validators of FOCUS 1.0 want to see them.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+from decimal import Decimal
 
 from promptlint_report.document import Charge, Report
 from promptlint_report.render.as_csv import safe
 
 COLUMNS: tuple[str, ...] = (
+    "AvailabilityZone",
     "BilledCost",
     "BillingAccountId",
     "BillingAccountName",
@@ -26,9 +29,15 @@ COLUMNS: tuple[str, ...] = (
     "ChargeFrequency",
     "ChargePeriodEnd",
     "ChargePeriodStart",
+    "CommitmentDiscountCategory",
+    "CommitmentDiscountId",
+    "CommitmentDiscountName",
+    "CommitmentDiscountStatus",
+    "CommitmentDiscountType",
     "ConsumedQuantity",
     "ConsumedUnit",
     "ContractedCost",
+    "ContractedUnitPrice",
     "EffectiveCost",
     "InvoiceIssuerName",
     "ListCost",
@@ -38,13 +47,23 @@ COLUMNS: tuple[str, ...] = (
     "PricingUnit",
     "ProviderName",
     "PublisherName",
+    "RegionId",
+    "RegionName",
     "ResourceId",
+    "ResourceName",
+    "ResourceType",
     "ServiceCategory",
     "ServiceName",
+    "ServiceSubcategory",
     "SkuId",
     "SkuMeter",
+    "SkuPriceId",
+    "SubAccountId",
+    "SubAccountName",
     "Tags",
 )
+UNKNOWN = "Unknown"
+"""For a column that may not be null, where the records do not tell."""
 
 
 def render(report: Report) -> str:
@@ -57,8 +76,9 @@ def render(report: Report) -> str:
 
 
 def _line(charge: Charge) -> dict[str, str]:
-    cost = f"{charge.usd:.10f}"
-    provider = safe(charge.provider)
+    cost, unit_price, quantity = _decimal(charge.usd), _decimal(charge.unit_usd), _decimal(Decimal(charge.tokens))
+    provider, model, route = safe(charge.provider or UNKNOWN), safe(charge.model or UNKNOWN), safe(charge.route)
+    sku = safe(f"{charge.provider or UNKNOWN}/{charge.model or UNKNOWN}/{charge.meter}")
     return {
         "BilledCost": cost,
         "BillingAccountId": provider,
@@ -71,22 +91,37 @@ def _line(charge: Charge) -> dict[str, str]:
         "ChargeFrequency": "Usage-Based",
         "ChargePeriodStart": charge.starts_at,
         "ChargePeriodEnd": charge.ends_at,
-        "ConsumedQuantity": str(charge.tokens),
+        "ConsumedQuantity": quantity,
         "ConsumedUnit": "Tokens",
         "ContractedCost": cost,
+        "ContractedUnitPrice": unit_price,
         "EffectiveCost": cost,
         "InvoiceIssuerName": provider,
         "ListCost": cost,
-        "ListUnitPrice": f"{charge.usd / charge.tokens:.12f}",
+        "ListUnitPrice": unit_price,
         "PricingCategory": "Standard",
-        "PricingQuantity": str(charge.tokens),
+        "PricingQuantity": quantity,
         "PricingUnit": "Tokens",
         "ProviderName": provider,
         "PublisherName": provider,
-        "ResourceId": safe(charge.route),
+        "ResourceId": route,
+        "ResourceType": "Route" if route else "",
         "ServiceCategory": "AI and Machine Learning",
-        "ServiceName": safe(charge.model),
-        "SkuId": safe(f"{charge.provider}/{charge.model}/{charge.tier or 'standard'}/{charge.meter}"),
+        "ServiceName": model,
+        "ServiceSubcategory": "Generative AI",
+        "SkuId": sku,
         "SkuMeter": f"{charge.meter} tokens",
+        "SkuPriceId": f"{sku}/{charge.tier or 'standard'}/{unit_price}",
         "Tags": charge.tags,
     }
+
+
+def _decimal(value: Decimal) -> str:
+    """Plain notation with a point, so that a reader which guesses types takes whole numbers for decimals too.
+
+    >>> _decimal(Decimal(1500)), _decimal(Decimal("0.00001250"))
+    ('1500.0', '0.0000125')
+    """
+    text = f"{value:f}"
+    whole, _, rest = text.partition(".")
+    return f"{whole}.{rest.rstrip('0') or '0'}"
