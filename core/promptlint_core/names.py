@@ -34,6 +34,9 @@ _ROLE = _set("personality persona character role style brand system additional e
 _BACKGROUND = _set("context contexts knowledge")
 """Behind a word of `_ROLE`: who the model is to be and what it is told of its setting, which stays; nothing was looked
 up."""
+_AGENT = _set("role agent persona profile character bot teammate")
+_AIMS = _set("goal goals objective objectives")
+"""Of an agent they say what it is for, as its name does; of a task they say what is asked."""
 _QUANTITY = _set("total num number count max min n")
 """`total_chunks` is a number, no text."""
 _DOCUMENTS = _set("documents document docs results memory sources hits snippet passage chunk text texts content")
@@ -132,11 +135,15 @@ def origin_of_name(identifier: str) -> Meaning | None:
     words = tuple(_corrected(word) for word in words_of(".".join(identifier.split(".")[-2:]).removeprefix("self.")))
     if not words:
         return None
+    if words[-1] in _AIMS and words[0] in _AGENT:
+        return None
     last_attribute = words_of(identifier.rsplit(".", 1)[-1])
     exact = _EXACT.get(words) or _EXACT.get(last_attribute)
     if exact:
         return exact
     others = frozenset(words[:-1])
+    if words[-1] in _ID and len(last_attribute) > 1:
+        others = frozenset(last_attribute[:-1])  # `dialog.kb_ids`: of what the last word's own words say
     if words[-1] in _BACKGROUND and len(last_attribute) > 1 and last_attribute[-2] in _ROLE:
         return None
     if words[-1] in _RETRIEVED and _QUANTITY.intersection(last_attribute):

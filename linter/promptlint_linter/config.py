@@ -26,7 +26,7 @@ DEFAULT_EXCLUDE = (
 DEFAULT_QUIET = (
     "**/test/**", "**/tests/**", "**/testing/**", "**/test_*.py", "**/*_test.py", "**/conftest.py", "**/mock/**",
     "**/mocks/**", "**/mock_*.py", "**/fixtures/**", "**/benchmark/**", "**/benchmarks/**", "**/docs/**", "**/doc/**",
-    "**/cassettes/**",
+    "**/cassettes/**", "**/*Tests/**", "**/*_tests/**", "**/__tests__/**", "**/[Tt]est[Dd]ata/**", "**/test[_-]data/**",
 )  # fmt: skip
 
 

@@ -96,7 +96,10 @@ def test_rules_are_ignored_for_some_files(prompts: Path, run: Run) -> None:
     assert run("prompts").status == 0
 
 
-@pytest.mark.parametrize("place", ["tests/prompts", "docs/prompts", "benchmarks/prompts", "a/fixtures/prompts"])
+@pytest.mark.parametrize(
+    "place",
+    ["tests/prompts", "docs/prompts", "benchmarks/prompts", "a/fixtures/prompts", "Shop.UnitTests/TestData/prompts"],
+)
 def test_tests_and_docs_are_quieter(folder: Path, run: Run, place: str) -> None:
     (folder / place).mkdir(parents=True)
     (folder / place / "a.j2").write_text(CLOCK)

@@ -22,6 +22,8 @@ from promptlint_core.names import origin_of_name
         ("self.user.email", "identity", "user"),
         ("customer_id", "identity", "user"),
         ("session_id", "identity", "session"),
+        ("session.user_id", "identity", "user"),
+        ("user.session.id", "identity", "session"),
         ("thread.id", "identity", "session"),
         ("tenant_id", "identity", "tenant"),
         ("organization_name", "identity", "tenant"),
@@ -41,6 +43,8 @@ from promptlint_core.names import origin_of_name
         ("memories", "retrieval", "turn"),
         ("question", "task", "turn"),
         ("user_query", "task", "turn"),
+        ("goal", "task", "turn"),
+        ("plan.goal", "task", "turn"),
         ("task", "task", "turn"),
         ("step", "state", "turn"),
         ("step_number", "state", "turn"),
@@ -62,7 +66,7 @@ def test_names_that_say_something(name: str, origin: str, cadence: str) -> None:
         "results", "text", "language", "name", "version", "examples", "timeout", "template", "tokens",
         "personality_context", "agent.personality_context", "system_context", "brandKnowledge",
         "agent.additional_context", "extra_context", "project_context", "skills_snippet", "code_snippet", "chunk.total_chunks",
-        "num_passages",
+        "num_passages", "dialog.kb_ids", "role.goal", "agent_objective",
     ],
 )  # fmt: skip
 def test_names_that_say_nothing(name: str) -> None:

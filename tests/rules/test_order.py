@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.prompt import Marker, Part, Place, Prompt, Segment
-from promptlint_rules.base import Severity
+from promptlint_rules.base import Rule, Severity
+from promptlint_rules.determinism.unordered_iteration import UnorderedIteration
 from promptlint_rules.order.clock_first import ClockFirst
 from promptlint_rules.order.environment_first import EnvironmentFirst
 from promptlint_rules.order.identity_first import IdentityFirst
@@ -75,9 +78,55 @@ def test_text_of_one_user_is_told_ahead_of_shared_text_in_instructions_only() ->
     assert [] == list(IdentityFirst().check_prompt(Prompt((USER, HISTORY))))
 
 
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [
+        pytest.param("user_name", Severity.WARNING, id="of one user"),
+        pytest.param("user_language", Severity.INFO, id="of many users"),
+        pytest.param("customer.timezone", Severity.INFO, id="of a region"),
+    ],
+)
+def test_what_many_users_have_in_common_is_told_quietly(name: str, severity: Severity) -> None:
+    (found,) = IdentityFirst().check_prompt(Prompt((replace(USER, expression=name), LONG)))
+
+    assert found.severity is severity
+
+
 def test_passages_ahead_of_rules_are_told_in_a_user_message_too() -> None:
     assert len(list(RetrievalFirst().check_prompt(Prompt((PASSAGES, LONG))))) == 1
     assert [] == list(RetrievalFirst().check_prompt(Prompt((LONG, PASSAGES, SHORT))))
+
+
+PASSAGES_OF_A_STORED_MESSAGE = replace(PASSAGES, repeated=True)
+CLOCK_IN_MESSAGE = replace(CLOCK, part=Part.MESSAGES, role="user")
+CLOCK_IN_STORED_MESSAGES = replace(CLOCK_IN_MESSAGE, repeated=True, origin=Origin.ORDER)
+
+
+@pytest.mark.parametrize(
+    ("rule", "segments", "severity"),
+    [
+        pytest.param(ClockFirst, [CLOCK_IN_MESSAGE, LONG], Severity.ERROR, id="a clock in the first message"),
+        pytest.param(ClockFirst, [HISTORY, CLOCK_IN_MESSAGE, LONG], Severity.INFO, id="a clock in the newest message"),
+        pytest.param(ClockFirst, [HISTORY, CLOCK, LONG], Severity.ERROR, id="a clock in instructions behind examples"),
+        pytest.param(RetrievalFirst, [PASSAGES, LONG], Severity.WARNING, id="passages in the first message"),
+        pytest.param(RetrievalFirst, [HISTORY, PASSAGES, LONG], Severity.INFO, id="passages in the newest message"),
+        pytest.param(
+            RetrievalFirst, [HISTORY, PASSAGES_OF_A_STORED_MESSAGE, LONG], Severity.INFO, id="passages that were stored"
+        ),
+        pytest.param(
+            UnorderedIteration,
+            [HISTORY, CLOCK_IN_STORED_MESSAGES, LONG],
+            Severity.WARNING,
+            id="an order in each stored message",
+        ),
+    ],
+)
+def test_the_newest_message_is_read_for_the_first_time_anyway(
+    rule: type[Rule], segments: list[Segment], severity: Severity
+) -> None:
+    (found,) = rule().check_prompt(Prompt(tuple(segments)))
+
+    assert found.severity is severity
 
 
 TASK = Segment(None, Cadence.TURN, Origin.TASK, part=Part.MESSAGES, role="user", place=PLACE, expression="task")
@@ -122,6 +171,8 @@ def test_labels_of_other_values_are_no_stable_text(segments: list[Segment], foun
 
 
 FORGOT = Segment("You forgot to use the search tool to answer the question of the user: ", Cadence.FIXED)
+LOOKING_BACK = Segment("The above messages hold the conversation that led to the answer.", Cadence.FIXED)
+SYSTEM_QUERY = replace(QUERY, role="system")
 YOU_ARE = Segment("You are the librarian of a town. The question: ", Cadence.FIXED)
 
 
@@ -131,11 +182,11 @@ YOU_ARE = Segment("You are the librarian of a town. The question: ", Cadence.FIX
         pytest.param([YOU_ARE, QUERY, LONG], False, Severity.WARNING, id="an introduction"),
         pytest.param([FORGOT, QUERY, LONG], True, Severity.WARNING, id="sent by itself"),
         pytest.param([FORGOT, QUERY, LONG], False, Severity.INFO, id="a reply to what the model wrote"),
+        pytest.param([QUERY, LONG, LOOKING_BACK], False, Severity.INFO, id="a text about the messages above"),
+        pytest.param([SYSTEM_QUERY, LONG, LOOKING_BACK], False, Severity.WARNING, id="a system text about them"),
     ],
 )
-def test_a_task_in_a_reply_to_the_model_is_told_quietly(
-    segments: list[Segment], complete: bool, severity: Severity
-) -> None:
+def test_a_task_in_a_later_turn_is_told_quietly(segments: list[Segment], complete: bool, severity: Severity) -> None:
     (found,) = TaskFirst().check_prompt(Prompt(tuple(segments), complete=complete))
 
     assert found.severity is severity

@@ -17,11 +17,11 @@ from promptlint_linter.sources.unit import SourceFile, SourceUnit
 
 NAME = r"[A-Za-z_][\w.\- ]{0,60}"
 PLACEHOLDER = re.compile(
-    rf"\{{\{{\{{?\s*(?P<double>{NAME}?)\s*\}}?\}}\}}|(?<!\{{)\{{(?P<single>[A-Za-z_][\w.]*)(?:![rsa])?(?::[^{{}}\n]*)?\}}(?!\}})"
+    rf"\{{\{{\{{?\s*\$?(?P<double>{NAME}?)\s*\}}?\}}\}}|(?<!\{{)\{{(?P<single>[A-Za-z_][\w.]*)(?:![rsa])?(?::[^{{}}\n]*)?\}}(?!\}})"
     rf"|<<\s*(?P<angle>{NAME}?)\s*>>|\[\[\s*(?P<square>{NAME}?)\s*\]\]|\$\{{?(?P<dollar>[A-Za-z_]\w*)\}}?"
     r"|(?<!\w)%(?P<percent>[A-Z][A-Z_]{2,})%"
 )
-"""`{x}`, `{{ x }}`, `<<x>>`, `[[x]]`, `$x`, `${x}`, `%X%`."""
+"""`{x}`, `{{ x }}`, `{{$x}}`, `<<x>>`, `[[x]]`, `$x`, `${x}`, `%X%`."""
 ESCAPED = re.compile(r"\{\{[\w.]+\}\}")
 """`{{x}}` in a text whose fields are written `{x}`: `str.format` makes a literal `{x}` of it."""
 CODE_FENCE = re.compile(r"^(```|~~~)[ ]*[A-Za-z]\w*.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)

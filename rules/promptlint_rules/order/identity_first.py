@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
+from promptlint_core.names import words_of
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
 from promptlint_rules.order.law import finding, is_instruction, violations
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import leading, of_pair
+
+_SHARED_BY_MANY = frozenset({"language", "lang", "locale", "timezone", "tz", "country", "currency"})
+"""A value of few kinds: those who have the same one share what follows it."""
 
 
 class IdentityFirst(Rule):
@@ -89,7 +93,8 @@ class IdentityFirst(Rule):
     ```
 
     ## Limits
-    Names are judged, not values: a parameter called `user_name` is taken for one.
+    Names are judged, not values: a parameter called `user_name` is taken for one. A language, a country or a time zone
+    is told as information: many users have the same one.
     """
 
     id = "KV105"
@@ -106,6 +111,7 @@ class IdentityFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` belongs to one {segment.cadence}, ahead of {violation.behind}",
                 advice="put the shared text first and what belongs to one user at its end or in the first message",
+                severity=Severity.INFO if _SHARED_BY_MANY.intersection(words_of(segment.expression)[-1:]) else None,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:

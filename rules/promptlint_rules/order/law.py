@@ -56,6 +56,8 @@ def violations(prompt: Prompt, *origins: Origin, slowest: Cadence = Cadence.DAY)
     for index, segment in enumerate(prompt.segments[:end]):
         if segment.origin not in origins or segment.cadence is None or segment.cadence < slowest:
             continue
+        if segment.place is None and not segment.expression:
+            continue  # put together from parts: nothing could be pointed at
         slower = [
             other for other in prompt.behind(index) if other.cadence is not None and other.cadence < segment.cadence
         ]
@@ -105,6 +107,11 @@ def is_frozen(segment: Segment) -> bool:
     return "frozen for the session" in segment.detail
 
 
+def is_newest(violation: Violation) -> bool:
+    """Whether a value stands in the newest message of a conversation, which is read for the first time anyway."""
+    return violation.history_ahead and not is_instruction(violation.segment) and not violation.segment.repeated
+
+
 def finding(
     rule: type[Rule],
     prompt: Prompt,
@@ -114,9 +121,12 @@ def finding(
     advice: str,
     severity: Severity | None = None,
 ) -> Finding:
-    """A finding for a volatile segment; a value that only its name speaks for is told one level lower."""
+    """A finding for a volatile segment; a value that only its name speaks for is told one level lower.
+
+    What is read once for a session, and what stands in the newest message, is told as information.
+    """
     segment = violation.segment
-    level = severity or (Severity.INFO if is_frozen(segment) else rule.severity)
+    level = severity or (Severity.INFO if is_frozen(segment) or is_newest(violation) else rule.severity)
     if segment.evidence is Evidence.NAMED and level is Severity.ERROR:
         level = Severity.WARNING
     return Finding(

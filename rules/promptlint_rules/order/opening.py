@@ -16,6 +16,12 @@ _ANSWERS = re.compile(
     r"|your (?:last|previous|earlier) (?:answer|response|reply|message|attempt|output|call)\b"
     r"|(?:please )?try again\b|(?:invalid|wrong|malformed|unexpected) \w+\b|there (?:is|was) an error\b)"
 )
+_LOOKS_BACK = re.compile(
+    r"(?i)\b(?:the (?:above|preceding) (?:messages|conversation|exchange|transcript|turns)\b"
+    r"|(?:messages|conversation|exchange|transcript|turns) above\b|as a reminder\b"
+    r"|recall (?:that )?(?:we|you) (?:are|were)\b"
+    r"|earlier you (?:were|asked|said)\b|on this last run\b)"
+)
 
 
 def introduces(prompt: Prompt) -> bool:
@@ -23,12 +29,14 @@ def introduces(prompt: Prompt) -> bool:
     return any(segment.text is not None and _INTRODUCES.search(segment.text) for segment in prompt.segments)
 
 
-def answers_the_model(prompt: Prompt) -> bool:
-    """Whether a text begins as a reply to what the model wrote: it stands in the newest turn of a conversation.
+def is_later_turn(prompt: Prompt) -> bool:
+    """Whether a text speaks to what was said before: it stands in the newest turn of a conversation.
 
-    Only where no call was seen that sends it, and where it is not said to be the system text.
+    Only where no call was seen that sends it by itself, and where it is not said to be the system text.
     """
     first = prompt.segments[0] if prompt.segments else None
-    if first is None or first.text is None or prompt.complete or first.role in ("system", "developer"):
+    if first is None or prompt.complete or first.role in ("system", "developer"):
         return False
-    return _ANSWERS.search(first.text) is not None
+    if first.text is not None and _ANSWERS.search(first.text):
+        return True
+    return any(segment.text is not None and _LOOKS_BACK.search(segment.text) for segment in prompt.segments)

@@ -8,7 +8,7 @@ from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
-from promptlint_rules.order.law import finding, violations
+from promptlint_rules.order.law import finding, is_instruction, violations
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import across, behind, leading, of_pair
 
@@ -94,7 +94,7 @@ class RetrievalFirst(Rule):
 
     ## Limits
     Text that is loaded once and sent with every request is not retrieved text; a variable named like passages is
-    taken for them.
+    taken for them. Behind a history, in the newest message or in a stored one, it is told as information.
     """
 
     id = "KV108"
@@ -109,6 +109,7 @@ class RetrievalFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` changes with each question, ahead of {violation.behind}",
                 advice="put it into the newest user message, behind the rules and the history",
+                severity=Severity.INFO if violation.history_ahead and not is_instruction(segment) else None,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:

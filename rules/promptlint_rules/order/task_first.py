@@ -8,8 +8,8 @@ from promptlint_core.cadence import Origin
 from promptlint_core.prompt import Prompt
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
-from promptlint_rules.order.law import finding, is_instruction, violations
-from promptlint_rules.order.opening import answers_the_model
+from promptlint_rules.order.law import finding, is_instruction, is_newest, violations
+from promptlint_rules.order.opening import is_later_turn
 from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import leading, of_pair
 
@@ -102,7 +102,7 @@ class TaskFirst(Rule):
             instructs = is_instruction(segment)
             if not violation.enough and not (instructs and segment.role):
                 continue  # a conversation that begins with its task only grows behind it
-            newest = answers_the_model(prompt) or (violation.history_ahead and not instructs)
+            newest = is_newest(violation) or is_later_turn(prompt)
             yield finding(
                 type(self),
                 prompt,

@@ -19,6 +19,7 @@ def read(text: str, path: str = "prompts/a.md", *, explicit: bool = False) -> So
 PLACEHOLDERS = {
     "braces": "It is {now}. Be kind.",
     "double braces": "It is {{ now }}. Be kind.",
+    "double braces and a dollar": "It is {{$now}}. Be kind.",
     "triple braces": "It is {{{now}}}. Be kind.",
     "conversion": "It is {now!s}. Be kind.",
     "format": "It is {now:%H:%M}. Be kind.",
