@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptlint_core.errors import PromptlintError
@@ -17,6 +17,7 @@ from promptlint_core.kv import (
     kv_bytes,
     kv_bytes_per_token,
     paged_layout,
+    pool,
     state_bytes,
 )
 
@@ -196,6 +197,16 @@ DAMAGED = {
     "an unhashable kind of layer": (LLAMA | {"layer_types": [{}] * 32}, "{}"),
     "an unknown letter": (LLAMA | {"hybrid_override_pattern": "M*Q"}, "hybrid_override_pattern"),
     "an unknown state": (LLAMA | {"layer_types": ["linear_attention"] * 32}, "not known here"),
+    "more heads than elements": (LLAMA | {"hidden_size": 7}, "hidden_size 7 for 32 attention heads"),
+    "more heads of a state than elements": (
+        {"model_type": "mamba2", "num_hidden_layers": 2, "hidden_size": 3, "num_heads": 80, "state_size": 16},
+        "6 elements of state for 80 heads",
+    ),
+    "attention without a count of heads": (
+        LLAMA | {"num_attention_heads": None, "num_key_value_heads": None, "head_dim": 64},
+        "num_attention_heads",
+    ),
+    "a million draft layers": (LLAMA | {"num_nextn_predict_layers": 1_000_000}, "1,000,000 draft layers"),
     "not a model at all": ({"name": "left-pad", "version": "1.0.0"}, "num_hidden_layers"),
     "empty": ({}, "num_hidden_layers"),
 }
@@ -245,17 +256,92 @@ def test_a_folder_without_a_model_gives_a_sentence(tmp_path: Path) -> None:
         geometry_of(str(tmp_path))
 
 
-@settings(deadline=None)
+MAMBA = {"model_type": "mamba", "num_hidden_layers": 4, "hidden_size": 64, "state_size": 16, "vocab_size": 100}
+NOTHING = LLAMA | {"num_hidden_layers": 2, "layer_types": ["moe", "moe"]}
+DELTA_NET = {
+    "model_type": "qwen3_5_text", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 16, "linear_num_key_heads": 2, "linear_key_head_dim": 8,
+    "linear_num_value_heads": 4, "linear_value_head_dim": 8, "vocab_size": 100, "intermediate_size": 4,
+}  # fmt: skip
+ENCODER_DECODER = {"model_type": "t5", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4}
+
+
+def test_a_model_of_states_alone_needs_no_count_of_heads() -> None:
+    geometry = geometry_from_config(MAMBA)
+
+    assert kv_bytes(geometry, 1000) == 0
+    assert state_bytes(geometry) == 4 * (3 * 128 + 128 * 16) * 2
+    assert pool("H100", geometry).max_concurrency > 1
+
+
+def test_a_model_that_keeps_nothing_takes_nothing_and_fills_no_pool() -> None:
+    geometry = geometry_from_config(NOTHING)
+
+    assert kv_bytes(geometry, 1000, block_size=16) == kv_bytes_per_token(geometry) == state_bytes(geometry) == 0
+    assert geometry.attention == "2 without a cache of their own"
+    for engine in ("vllm", "sglang", "llamacpp"):
+        with pytest.raises(PromptlintError, match="neither keys and values nor a state"):
+            pool("H100", geometry, engine=engine)
+    with pytest.raises(PromptlintError, match="neither keys and values nor a state"):
+        paged_layout(geometry)
+
+
+def test_a_cross_attention_alone_without_a_length_of_the_encoder_still_takes_a_block() -> None:
+    geometry = geometry_from_config(ENCODER_DECODER | {"num_kv_shared_layers": 4, "vocab_size": 100})
+
+    assert pool("H100", geometry, weights_bytes=0).held.blocks_per_request == 1
+
+
+@pytest.mark.parametrize("bits", [-4, 0, True, 10**9, "4", None])
+def test_a_width_that_no_weight_has_is_not_believed(bits: object) -> None:
+    stated = {"quant_method": "awq", "bits": bits, "group_size": 128}
+    geometry = geometry_from_config(LLAMA | {"quantization_config": stated})
+
+    assert geometry.weights_bytes == pytest.approx(5.73e9, rel=0.01)  # as awq without a width: 4 bits
+
+
+@pytest.mark.parametrize("wrong", [{"tp": 0}, {"pp": 0}, {"context_parallel": 0}])
+def test_gpus_count_from_one(wrong: dict[str, int]) -> None:
+    with pytest.raises(PromptlintError, match="from 1"):
+        kv_bytes(geometry_from_config(LLAMA), 1000, **wrong)
+
+
+def test_a_block_holds_a_token() -> None:
+    with pytest.raises(PromptlintError, match="at least one token"):
+        paged_layout(geometry_from_config(LLAMA), block_size=0)
+
+
+MORE_FIELDS = (
+    "sliding_window", "layer_types", "layers_block_type", "full_attention_interval", "head_dim", "v_head_dim",
+    "quantization_config", "attention_chunk_size", "num_kv_shared_layers", "cla_share_factor", "index_head_dim",
+    "index_topk_freq", "block_configs", "hybrid_override_pattern", "compress_ratios", "is_encoder_decoder",
+    "max_position_embeddings", "linear_attn_config", "conv_L_cache", "conv1d_width", "mamba_d_state", "mamba_n_heads",
+    "num_local_experts", "moe_layers", "attn_config", "per_layer_config", "text_config",
+)  # fmt: skip
+FAMILIES = (
+    "llama", "gemma3", "gemma4", "qwen3_next", "mamba", "mamba2", "jamba", "zamba", "zamba2", "falcon", "falcon_h1",
+    "kimi_linear", "minimax", "deepseek_v4", "gpt_oss", "exaone4", "llama4", "t5", "whisper", "nemotron_h", "lfm2",
+)  # fmt: skip
+VALUES = (
+    None, 0, -1, 1, 2, 3, 16, 3.5, "x", "auto", "M*E-", [], [0], [1], [0, 1, 4, 128], {}, {"a": 1}, True, False,
+    10**9, 10**30, float("nan"), float("inf"), [[]], ["full_attention", "mamba"], ["moe"] * 4,
+    {"num_heads": 2, "head_dim": 4}, {"quant_method": "awq", "bits": -4, "group_size": 1},
+)  # fmt: skip
+
+
 @given(st.data())
-def test_no_config_makes_the_reader_crash(data: st.DataObject) -> None:
-    """Any value in any field gives a geometry or a sentence."""
-    values = st.sampled_from([None, 0, -1, 1, 3.5, "x", [], [0], [1], {}, {"a": 1}, True, 10**30, float("nan"), [[]]])
-    config = dict(data.draw(st.sampled_from([LLAMA, DEEPSEEK])))
-    names = [*config, "sliding_window", "layer_types", "full_attention_interval", "head_dim", "quantization_config"]
-    for name in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=4)):
-        config[name] = data.draw(values)
+def test_no_config_makes_the_reader_or_a_figure_crash(data: st.DataObject) -> None:
+    """Any value in any field of any family gives figures or a sentence."""
+    config = dict(data.draw(st.sampled_from([LLAMA, DEEPSEEK, MAMBA, DELTA_NET, ENCODER_DECODER])))
+    config["model_type"] = data.draw(st.sampled_from([config["model_type"], *FAMILIES]))
+    names = st.sampled_from([*config, *MORE_FIELDS])
+    config |= data.draw(st.dictionaries(names, st.sampled_from(VALUES), max_size=4))
+    tp, pp = data.draw(st.sampled_from([1, 2, 8])), data.draw(st.sampled_from([1, 2]))
     with contextlib.suppress(PromptlintError):
         geometry = geometry_from_config(config)
-        kv_bytes(geometry, 1000, block_size=16)
-        state_bytes(geometry)
-        paged_layout(geometry)
+        kv_bytes(geometry.with_draft(), 1000, block_size=16, tp=tp, pp=pp)
+        state_bytes(geometry, tp=tp, pp=pp)
+        for engine in ("vllm", "sglang", "llamacpp"):
+            with contextlib.suppress(PromptlintError):
+                pool("H100", geometry, engine=engine, tp=tp, pp=pp, weights_bytes=0).requests(1000, 10, 500)
+        assert paged_layout(geometry, tp=tp, pp=pp).tokens_before_0_21(1 << 30) >= 0

@@ -69,7 +69,7 @@ def geometry_from_config(config: Mapping[str, object], *, name: str = "", source
         name=name or fields.text("_name_or_path") or fields.model_type or "model",
         layers=layers,
         element_bytes=element_bytes,
-        draft_layers=(shape.draft_layer(fields, layers),) * (fields.integer(*_DRAFT) or 0),
+        draft_layers=_draft(fields, shape, layers),
         encoder_tokens=encoder_tokens,
         max_tokens=fields.integer(*_MAX_TOKENS),
         hidden=shape.hidden,
@@ -94,8 +94,9 @@ def describe(layers: Sequence[Layer], heads: int | None) -> str:
     words = Counter({_words(cache): number for cache, number in counted.items()})
     states = Counter(f"{layer.state.kind} state" for layer in layers if layer.state is not None)
     empty = sum(1 for layer in layers if not layer.attention and layer.state is None)
-    parts = " + ".join(f"{number} {kind}" for kind, number in (words + states).items())
-    return _head_sharing(counted, heads) + parts + (f", {empty} without a cache of their own" if empty else "")
+    parts = [" + ".join(f"{number} {kind}" for kind, number in (words + states).items())] if words or states else []
+    parts += [f"{empty} without a cache of their own"] if empty else []
+    return _head_sharing(counted, heads) + ", ".join(parts)
 
 
 def _words(cache: AttentionCache) -> str:
@@ -135,7 +136,7 @@ class _Shape:
         hidden, heads = fields.positive(*_HIDDEN), fields.positive(*_HEADS)
         head_dim = fields.positive(*_HEAD_DIM)
         if head_dim is None and hidden is not None and heads is not None:
-            head_dim = hidden // heads * (2 if fields.model_type in _DOUBLE_WIDTH else 1)
+            head_dim = hidden // heads * (2 if fields.model_type in _DOUBLE_WIDTH else 1) or None
         v_dim = fields.positive("v_head_dim") if "kv_lora_rank" not in fields else None
         return cls(fields, element_bytes, hidden, heads, head_dim, _kv_heads(fields, heads), v_dim)
 
@@ -194,10 +195,17 @@ class _Shape:
         kv_heads = override.positive("num_key_value_heads") or kv_heads
         head_dim = override.positive("head_dim") or head_dim
         if head_dim is None:
-            raise PromptlintError("the model's config has neither head_dim nor hidden_size with num_attention_heads")
+            raise PromptlintError(self._no_head_dim())
+        if kv_heads == 0 and self.heads is None:
+            fields.need("num_attention_heads")
         if kv_heads == 0:
             raise PromptlintError("the model's config is damaged: an attention layer with 0 KV heads")
         return kv_heads, head_dim, v_dim or head_dim
+
+    def _no_head_dim(self) -> str:
+        if self.hidden is not None and self.heads is not None:
+            return f"the model's config is damaged: hidden_size {self.hidden:,} for {self.heads:,} attention heads"
+        return "the model's config has neither head_dim nor hidden_size with num_attention_heads"
 
     def _index_dim(self, index: int) -> int:
         """Width of the sparse indexer's key on this layer; some models run it on some layers only."""
@@ -253,6 +261,13 @@ def _layer_count(fields: Fields, *, encoder_decoder: bool) -> int:
     return count
 
 
+def _draft(fields: Fields, shape: _Shape, layers: Sequence[Layer]) -> tuple[Layer, ...]:
+    count = fields.integer(*_DRAFT) or 0
+    if count > _MOST_LAYERS:
+        raise PromptlintError(f"the model's config is damaged: {count:,} draft layers")
+    return (shape.draft_layer(fields, layers),) * count if count else ()
+
+
 def _is_encoder_decoder(fields: Fields) -> bool:
     stated = fields.values.get("is_encoder_decoder")
     if isinstance(stated, bool):
@@ -261,7 +276,10 @@ def _is_encoder_decoder(fields: Fields) -> bool:
 
 
 def _kv_heads(fields: Fields, heads: int | None) -> tuple[int, ...]:
-    """KV heads of all layers, or one entry a layer. Absent means as many as query heads, or 1 where multi-query."""
+    """KV heads of all layers, or one entry a layer.
+
+    Absent means as many as query heads, or 1 where multi-query; 0 where neither is stated, as with recurrent models.
+    """
     listed = fields.items(*_KV_HEADS)
     if listed is not None:
         return tuple(
@@ -278,10 +296,7 @@ def _kv_heads(fields: Fields, heads: int | None) -> tuple[int, ...]:
     stated = fields.part("attn_config").positive("kv_n_heads")
     if stated is None and grouped:
         stated = fields.positive(*_KV_HEADS)
-    stated = stated or fields.positive("num_kv_heads") or heads
-    if stated is None and "kv_lora_rank" not in fields and "layers_block_type" not in fields:
-        fields.need("num_attention_heads")
-    return (stated or 1,)
+    return (stated or fields.positive("num_kv_heads") or heads or 0,)
 
 
 def _nas_kv_heads(block: object, heads: int | None) -> int:

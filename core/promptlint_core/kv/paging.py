@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
+from promptlint_core.errors import PromptlintError
 from promptlint_core.kv.cache_dtype import CacheDtype, parse_cache_dtype
 from promptlint_core.kv.geometry import AttentionCache, Geometry, Layer, Span, StateCache
 from promptlint_core.kv.size import blocks_of, check_parallel
@@ -101,10 +102,16 @@ def paged_layout(
     is raised until it holds a whole state.
 
     Args:
+        block_size: tokens of one attention block, from 1.
         mamba_mode: `none` keeps one state a request, `align` two.
         alignment: multiple that a raised attention block keeps to; None: 16, or 64 with latent attention.
+
+    Raises:
+        PromptlintError: an unknown dtype, a split that no engine makes, or a model that keeps nothing.
     """
     check_parallel(geometry, tp, pp)
+    if block_size < 1:
+        raise PromptlintError(f"a block holds at least one token, not {block_size}")
     dtype = parse_cache_dtype(kv_dtype, geometry.element_bytes)
     states = _MAMBA_STATES.get(mamba_mode, 1) + speculative_tokens
     layouts = [
@@ -112,7 +119,12 @@ def paged_layout(
         for stage in geometry.stages(pp)
         if any(layer.attention or layer.state for layer in stage)
     ]
-    return max(layouts, key=lambda layout: layout.bytes_per_block)
+    tightest = max(layouts, key=lambda layout: layout.bytes_per_block, default=None)
+    if tightest is None or not tightest.bytes_per_block:
+        raise PromptlintError(
+            f"{geometry.name} keeps neither keys and values nor a state: there are no blocks to count"
+        )
+    return tightest
 
 
 @dataclass(frozen=True, slots=True)

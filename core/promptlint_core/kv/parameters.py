@@ -78,9 +78,9 @@ def count_weights_bytes(fields: Fields, parameters: Parameters | None, element_b
 def quantised_bits(config: Mapping[str, object]) -> Fraction | None:
     """Bits of one quantised weight with its share of scales; None: not quantised, or in a way not known here."""
     method = str(config.get("quant_method") or config.get("quant_algo") or "").lower()
-    bits = config.get("bits")
+    bits = _bits(config.get("bits"))
     group = config.get("group_size")
-    if method in ("awq", "gptq") and isinstance(bits, int) and isinstance(group, int) and group > 0:
+    if method in ("awq", "gptq") and bits is not None and isinstance(group, int) and group > 0:
         return Fraction(bits) + Fraction(16 + bits, group)
     if method == "bitsandbytes" and config.get("load_in_8bit"):
         return Fraction(8)
@@ -97,12 +97,17 @@ def _bits_of_groups(config: Mapping[str, object]) -> Fraction | None:
     first = next(iter(groups.values()), None) if isinstance(groups, Mapping) else None
     weights = first.get("weights") if isinstance(first, Mapping) else None
     stated = weights if isinstance(weights, Mapping) else {}
-    bits, group = stated.get("num_bits"), stated.get("group_size")
+    bits, group = _bits(stated.get("num_bits")), stated.get("group_size")
     named = f"{config.get('quant_algo')} {config.get('format')}".lower()
-    if not isinstance(bits, int):
+    if bits is None:
         return _NVFP4_BITS if "nvfp4" in named else Fraction(8) if "fp8" in named else None
     scale_bits = 8 if stated.get("type") == "float" else 16
     return Fraction(bits) + (Fraction(scale_bits, group) if isinstance(group, int) and group > 0 else 0)
+
+
+def _bits(stated: object) -> int | None:
+    """The width of a quantised weight; None where none that exists is stated."""
+    return stated if isinstance(stated, int) and not isinstance(stated, bool) and 0 < stated <= 16 else None
 
 
 def quantised_weights_bytes(geometry: Geometry, quantisation: str) -> int | None:

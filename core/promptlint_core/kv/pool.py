@@ -135,9 +135,14 @@ def pool(  # noqa: PLR0913 -- one keyword per option of an engine
         kv_pool_bytes: skip the budget and use this many bytes (vLLM's kv_cache_memory_bytes).
 
     Raises:
-        PromptlintError: unknown GPU or engine, a utilization outside (0, 1], or weights that are not known.
+        PromptlintError: unknown GPU or engine, a utilization outside (0, 1], weights that are not known, or a model
+            that keeps nothing.
     """
     card = gpu if isinstance(gpu, Gpu) else gpu_of(gpu)
+    if not any(layer.attention or layer.state for layer in geometry.layers):
+        raise PromptlintError(
+            f"{geometry.name} keeps neither keys and values nor a state: nothing is held for a request"
+        )
     settings = settings or default_settings(card)
     stated = _Stated(weights_bytes, activation_bytes, other_bytes, kv_pool_bytes)
     budget = _budget(card, geometry, engine, utilization, settings, stated, tp, tp * pp)
@@ -278,7 +283,7 @@ class _Holding:
         )
         encoder = self.encoder_tokens if self.encoder_tokens is not None else (self.geometry.encoder_tokens or 0)
         budget = self.settings.max_num_batched_tokens
-        needed = layout.blocks_per_request(self.length, max_num_batched_tokens=budget, encoder_tokens=encoder)
+        needed = max(1, layout.blocks_per_request(self.length, max_num_batched_tokens=budget, encoder_tokens=encoder))
         blocks = layout.blocks(free)
         concurrency = blocks / needed
         tokens = blocks * self.length // needed if layout.group_count > 1 else blocks * layout.block_size
@@ -287,7 +292,11 @@ class _Holding:
 
     def _sglang(self, free: int) -> Held:
         cell = sglang_cell_bytes(self.geometry, kv_dtype=self.kv_dtype, tp=self.tp, pp=self.pp)
-        tokens = max(0, int((free - self._states()) / cell)) if cell else 0
+        if not cell:
+            raise PromptlintError(
+                f"{self.geometry.name} keeps no tokens, so SGLang's pool of token slots is not for it"
+            )
+        tokens = max(0, int((free - self._states()) / cell))
         return Held(SGLANG_PAGE_TOKENS, tokens, tokens, None, self.length, tokens / self.length, None)
 
     def _states(self) -> int:

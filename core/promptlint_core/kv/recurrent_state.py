@@ -61,10 +61,10 @@ def _mamba2(fields: Fields, element_bytes: int) -> StateCache:
     heads = fields.need("mamba_num_heads", "mamba_n_heads", "n_mamba_heads", *(["num_heads"] if plain else []))
     inner = (fields.positive("mamba_expand", "expand") or 2) * fields.need("hidden_size")
     stated = fields.values.get("mamba_d_head")
-    head_dim = inner // heads if stated == "auto" else None
+    head_dim = _share(inner, heads) if stated == "auto" else None
     if head_dim is None:
         names = ("mamba_head_dim", "mamba_d_head", "mamba_headdim", *(["head_dim"] if plain else []))
-        head_dim = fields.positive(*names) or inner // heads
+        head_dim = fields.positive(*names) or _share(inner, heads)
     groups = fields.positive("n_groups", "mamba_n_groups", "mamba_ngroups") or 1
     state = fields.need("ssm_state_size", "mamba_d_state", "state_size")
     kernel = fields.positive("conv_kernel", "mamba_d_conv") or 4
@@ -95,5 +95,11 @@ def _kda(fields: Fields, element_bytes: int) -> StateCache:
 
 def _lightning(fields: Fields, element_bytes: int) -> StateCache:
     heads = fields.need("num_attention_heads")
-    head_dim = fields.positive("head_dim") or fields.need("hidden_size") // heads
+    head_dim = fields.positive("head_dim") or _share(fields.need("hidden_size"), heads)
     return StateCache("lightning", 0, 0, heads * head_dim * head_dim, element_bytes, element_bytes)
+
+
+def _share(elements: int, heads: int) -> int:
+    if elements < heads:
+        raise PromptlintError(f"the model's config is damaged: {elements:,} elements of state for {heads:,} heads")
+    return elements // heads

@@ -54,6 +54,8 @@ def kv_bytes(  # noqa: PLR0913 -- one keyword per option of an engine
     True
     """
     check_parallel(geometry, tp, pp)
+    if context_parallel < 1:
+        raise PromptlintError("the context parallel size counts from 1")
     dtype = parse_cache_dtype(kv_dtype, geometry.element_bytes)
     encoder = encoder_tokens if encoder_tokens is not None else (geometry.encoder_tokens or 0)
 
@@ -99,6 +101,7 @@ def state_bytes(
     Args:
         states: copies kept per sequence (vLLM keeps 2 in mamba mode `align`).
     """
+    check_parallel(geometry, tp, pp)
     stages = (
         sum(
             layer.state.bytes_per_sequence(tp=tp, speculative_tokens=speculative_tokens)
@@ -148,6 +151,8 @@ def check_parallel(geometry: Geometry, tp: int, pp: int) -> None:
         raise PromptlintError(f"{pp} pipeline stages for {len(geometry.layers)} layers: a stage would be empty")
     for cache in geometry.counted_attention():
         heads = cache.kv_heads
+        if heads < 1:
+            raise PromptlintError(f"an attention layer of {geometry.name} has no KV heads")
         if not cache.latent and max(heads, tp) % min(heads, tp):
             raise PromptlintError(f"{heads} KV heads cannot be shared out over tensor parallel {tp}")
 

@@ -83,8 +83,12 @@ class Deployment:
             settings=self.settings,
             weights_bytes=weights,
         )
-        tokens = holds.kv_pool_bytes // kv_bytes_per_token(self.geometry, kv_dtype=self.kv_dtype, tp=self.tp)
-        blocks = tokens // self.block_size
+        token_bytes = kv_bytes_per_token(self.geometry, kv_dtype=self.kv_dtype, tp=self.tp)
+        if not token_bytes:
+            raise PromptlintError(
+                f"{self.geometry.name} keeps a constant state and no tokens: there are no blocks to fill"
+            )
+        blocks = holds.kv_pool_bytes // token_bytes // self.block_size
         if blocks < 2:
             raise PromptlintError(
                 f"nothing is left for the KV cache of {self.geometry.name} on {self.tp} × {self.gpu.name}; "
