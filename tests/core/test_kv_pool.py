@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptlint_core.errors import PromptlintError
@@ -27,7 +27,6 @@ def test_the_activation_of_logged_starts_is_estimated_within_five_percent(
     assert estimate_activation(geometry_of(model), settings, tp=tp) / GIB == pytest.approx(logged_gib, rel=0.05)
 
 
-@settings(deadline=None)
 @given(st.floats(0.05, 1.0), st.sampled_from(["Llama-3.1-8B", "Gemma-3-4b-it", "Qwen3-8B"]))
 def test_the_parts_add_up_to_the_share(utilization: float, model: str) -> None:
     found = pool("H100", geometry_of(model), utilization)
@@ -45,7 +44,6 @@ def test_what_does_not_fit_is_told() -> None:
     assert found.requests(100, 100) == 0
 
 
-@settings(deadline=None)
 @given(st.integers(1, 20_000), st.integers(1, 4000), st.integers(0, 20_000))
 def test_a_shared_prefix_never_costs_a_request_and_never_overfills_the_pool(
     prompt: int, output: int, shared: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptlint_core.errors import PromptlintError
@@ -67,7 +67,6 @@ def test_the_layout_of_deepseek_is_refused_elsewhere() -> None:
         kv_bytes(geometry_of("Llama-3.1-8B"), 1, kv_dtype="fp8_ds_mla")
 
 
-@settings(deadline=None)
 @given(st.integers(1, 200_000), st.sampled_from(["Llama-3.1-8B", "Gemma-3-27b-it", "DeepSeek-V3", "Qwen3.5-27B"]))
 def test_paging_adds_less_than_one_block_a_layer(tokens: int, model: str) -> None:
     geometry = geometry_of(model)
@@ -76,7 +75,6 @@ def test_paging_adds_less_than_one_block_a_layer(tokens: int, model: str) -> Non
     assert exact <= paged < exact + 16 * kv_bytes_per_token(geometry)
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 100_000), st.integers(1, 64), st.sampled_from(["Gemma-2-9b", "gpt-oss-20b", "Llama-4-Scout-17B-16E"])
 )
@@ -151,7 +149,6 @@ def test_llama_cpp_pads_the_context_and_keeps_f32_states() -> None:
     assert memory.state_bytes == int(149.625 * (1 << 20))
 
 
-@settings(deadline=None)
 @given(st.integers(1 << 20, 1 << 36), st.sampled_from(["Llama-3.1-8B", "Gemma-3-27b-it"]))
 def test_the_largest_context_fits_and_the_next_does_not(memory_bytes: int, model: str) -> None:
     geometry = geometry_of(model)

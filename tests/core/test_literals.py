@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptlint_core import literals
@@ -87,7 +87,6 @@ def test_an_index_finds_a_value_wherever_it_stands(value: str, ahead: int) -> No
         assert [found] == index.overlapping(offset, offset + 1)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab-f 01289:./@=_", max_size=300))
 def test_values_are_in_order_and_none_is_inside_another(text: str) -> None:
     found = list(find_literals(text))

@@ -11,9 +11,10 @@ from typing import Any
 import brotli
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from proxy_harness import body_of, exchange, post, proxy, streamed
+from random_examples import examples
 
 from promptlint_proxy import capture
 from promptlint_proxy.addon import PromptlintAddon
@@ -46,7 +47,7 @@ def stream_reply(parts: list[bytes], encoding: str = "identity", *, cut: bool = 
     return HttpReply(200, headers, streamed(parts), cut=cut)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(
     encoding=st.sampled_from(sorted(ENCODERS)),
     cuts=st.lists(st.integers(0, 5000), max_size=12),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 from wire_cases import assistant, chat, system, user
 
 from promptlint_core.exchange import Request
@@ -32,7 +33,6 @@ def request(*messages: dict[str, object]) -> Request:
     return exchange.request
 
 
-@settings(deadline=None)
 @given(TEXT, TEXT)
 def test_common_prefix_and_suffix_are_the_longest(a: str, b: str) -> None:
     prefix, suffix = common_prefix(a, b), common_suffix(a, b)
@@ -63,7 +63,7 @@ def test_the_first_difference_is_told_by_path_and_character(name: str) -> None:
     assert expected == told
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(TEXT.filter(bool), min_size=1, max_size=5), st.lists(TEXT.filter(bool), min_size=1, max_size=5))
 def test_no_more_is_shared_than_the_texts_have_in_common(a: list[str], b: list[str]) -> None:
     earlier, later = request(*(user(text) for text in a)), request(*(user(text) for text in b))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptlint_core.cadence import Origin
@@ -39,7 +39,6 @@ def test_the_value_that_changed_is_recognised(name: str) -> None:
     assert (origin, detail) == (span.origin, span.detail)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab 1:-", max_size=40), st.text(alphabet="ab 1:-", max_size=40))
 def test_spans_lie_in_the_later_text_and_none_is_empty_on_both_sides(a: str, b: str) -> None:
     for span in spans_of(a, b):

@@ -6,9 +6,10 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from protocol_wire import frame
+from random_examples import examples
 
 from promptlint_proxy.protocols.framing.event_stream import FrameSplitter
 from promptlint_proxy.protocols.framing.json_array import ArraySplitter
@@ -60,7 +61,7 @@ def test_an_event_without_an_end_does_not_grow_without_bound() -> None:
     assert [b"a"] == [event.data for event in splitter.feed(b"\ndata: a\n\n")]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(lines=st.lists(st.text(alphabet='ab{}" é', max_size=5), max_size=6), cut=st.integers(0, 40))
 def test_lines_are_the_same_wherever_they_are_cut(lines: list[str], cut: int) -> None:
     body = "\n".join(lines).encode()
@@ -80,7 +81,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     objects=st.lists(st.dictionaries(st.sampled_from(["k", "}"]), _VALUES, max_size=2), max_size=4),
     cuts=st.lists(st.integers(0, 200), max_size=6),

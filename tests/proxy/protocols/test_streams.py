@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from protocol_streams import CHAT, CONVERSE, MESSAGES, SAMPLES, Sample
 from protocol_wire import JSON, SSE, content, protocol, sse, stream
+from random_examples import examples
 
 from promptlint_core.exchange import Response
 from promptlint_proxy.protocols.base import ResponseHead, StreamEvent
@@ -41,7 +42,7 @@ def _timeless(events: list[StreamEvent]) -> list[StreamEvent]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(cuts=st.lists(st.integers(min_value=0, max_value=1 << 16), max_size=12))
 def test_cuts_change_nothing(name: str, cuts: list[int]) -> None:
     sample = SAMPLES[name]
@@ -201,7 +202,7 @@ def test_an_error_status_reads_the_body_whatever_its_type() -> None:
     assert reader.finish(1.0).error == "overloaded_error"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(body=st.binary(max_size=400), name=st.sampled_from(NAMES))
 def test_no_bytes_raise(body: bytes, name: str) -> None:
     sample = SAMPLES[name]

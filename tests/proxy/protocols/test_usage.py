@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptlint_core.exchange import Usage
@@ -229,7 +229,6 @@ def test_a_later_report_wins_field_by_field_and_null_takes_nothing_back() -> Non
     assert {"input_tokens": 3, "output_tokens": 9, "cache_creation": {"a": 1, "b": 5}, "new": {"c": 1}} == into
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(sorted({key for _, _, reported, _ in CASES.values() for key in reported})),

@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_examples import examples
 
 from promptlint_core.errors import PromptlintError
 from promptlint_core.kv import geometry_of, gpu_of
@@ -45,7 +46,7 @@ SHAPES = st.lists(st.tuples(st.floats(0, 0.2), st.integers(1, 300), st.integers(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     shapes=SHAPES,
     blocks=st.integers(30, 60),
@@ -95,7 +96,7 @@ def test_no_token_is_lost_and_no_block_too_many(
     assert all(0 <= sample.kv_use <= 1 for sample in engine.samples)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(shapes=SHAPES, seqs=st.integers(1, 6), budget=st.integers(16, 400))
 def test_first_come_is_first_scheduled(shapes: list[tuple[float, int, int]], seqs: int, budget: int) -> None:
     options = SchedulerSettings(64, max_num_seqs=seqs, max_num_batched_tokens=budget)
@@ -105,7 +106,7 @@ def test_first_come_is_first_scheduled(shapes: list[tuple[float, int, int]], seq
     assert starts == sorted(starts)  # type: ignore[type-var]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(shapes=SHAPES, shared=st.integers(0, 6))
 def test_steps_run_in_one_go_equal_steps_run_one_by_one(shapes: list[tuple[float, int, int]], shared: int) -> None:
     options = SchedulerSettings(50, max_num_seqs=6, max_num_batched_tokens=128)
