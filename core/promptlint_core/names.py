@@ -30,7 +30,10 @@ _SESSION = _set("session conversation thread chat dialog dialogue")
 _TENANT = _set("tenant org organization organisation workspace account company team")
 _REQUEST = _set("request req correlation trace span run invocation call message msg event")
 _RETRIEVED = _set("context contexts passages chunks snippets memories retrieved retrieval evidence knowledge excerpts")
-_ROLE = _set("personality persona character role style brand system additional extra global static base project domain")
+_ROLE = _set(
+    "personality persona character role style brand system additional extra global static base project domain "
+    "environment env runtime execution"
+)
 _BACKGROUND = _set("context contexts knowledge")
 """Behind a word of `_ROLE`: who the model is to be and what it is told of its setting, which stays; nothing was looked
 up."""

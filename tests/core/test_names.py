@@ -65,7 +65,8 @@ def test_names_that_say_something(name: str, origin: str, cadence: str) -> None:
         "max_tokens", "model", "user", "client", "rules", "style_guide", "schema", "tools", "product_name", "x", "_", "i",
         "results", "text", "language", "name", "version", "examples", "timeout", "template", "tokens",
         "personality_context", "agent.personality_context", "system_context", "brandKnowledge",
-        "agent.additional_context", "extra_context", "project_context", "skills_snippet", "code_snippet", "chunk.total_chunks",
+        "agent.additional_context", "extra_context", "project_context",
+        "ENVIRONMENT_CONTEXT", "skills_snippet", "code_snippet", "chunk.total_chunks",
         "num_passages", "dialog.kb_ids", "role.goal", "agent_objective",
     ],
 )  # fmt: skip
