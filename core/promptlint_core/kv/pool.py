@@ -139,10 +139,6 @@ def pool(  # noqa: PLR0913 -- one keyword per option of an engine
             that keeps nothing.
     """
     card = gpu if isinstance(gpu, Gpu) else gpu_of(gpu)
-    if not any(layer.attention or layer.state for layer in geometry.layers):
-        raise PromptlintError(
-            f"{geometry.name} keeps neither keys and values nor a state: nothing is held for a request"
-        )
     settings = settings or default_settings(card)
     stated = _Stated(weights_bytes, activation_bytes, other_bytes, kv_pool_bytes)
     budget = _budget(card, geometry, engine, utilization, settings, stated, tp, tp * pp)
@@ -263,6 +259,10 @@ class _Holding:
     encoder_tokens: int | None
 
     def held(self, engine: str, free: int) -> Held:
+        if not any(layer.attention or layer.state for layer in self.geometry.layers):
+            raise PromptlintError(
+                f"{self.geometry.name} keeps neither keys and values nor a state: nothing is held for a request"
+            )
         match engine:
             case "sglang":
                 return self._sglang(free)
