@@ -29,7 +29,7 @@ class Session:
 
     @cached_property
     def project(self) -> WatchedProject:
-        from promptlint_linter.dependencies import WatchedProject  # brings libcst
+        from promptlint_linter.dependencies import WatchedProject  # brings the evaluator
 
         return WatchedProject(self.roots)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import replace
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.clock import Precision
@@ -32,14 +31,14 @@ from promptlint_linter.evaluate.values import (
     Value,
 )
 
-Handler = Callable[[Frame, Arguments, cst.Call], "Value | None"]
+Handler = Callable[[Frame, Arguments, ast.Call], "Value | None"]
 
 
 def _first(frame: Frame, arguments: Arguments) -> Value | None:
     return frame.machine.force(arguments.positional[0]) if arguments.positional else None
 
 
-def _as_list(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _as_list(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     if isinstance(value, Listing):
         return replace(value, kind="list")
@@ -48,7 +47,7 @@ def _as_list(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | Non
     return value if isinstance(value, Opaque) else Listing() if value is None else None
 
 
-def _as_set(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _as_set(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     if value is None:
         return Listing((), "set")
@@ -57,7 +56,7 @@ def _as_set(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     return lists.unordered(Listing((Spread(value),)), frame, node)
 
 
-def _sorted(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _sorted(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     if isinstance(value, Listing):
         return Listing(value.items, "list")
@@ -68,7 +67,7 @@ def _sorted(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None
     return UNKNOWN
 
 
-def _enumerate(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _enumerate(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     items = _first(frame, arguments)
     if items is None:
         return None
@@ -77,16 +76,16 @@ def _enumerate(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | N
     return Listing((Repeat(Listing((lists.counter(), element), "tuple")),), order=order)
 
 
-def _range(_frame: Frame, _arguments: Arguments, _node: cst.Call) -> Value | None:
+def _range(_frame: Frame, _arguments: Arguments, _node: ast.Call) -> Value | None:
     return Listing((Repeat(lists.counter()),))
 
 
-def _zip(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _zip(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     elements = tuple(lists.element(frame, frame.machine.force(value)) for value in arguments.positional)
     return Listing((Repeat(Listing(elements, "tuple")),))
 
 
-def _map(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _map(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     if len(arguments.positional) != 2:
         return None
     function = frame.machine.force(arguments.positional[0])
@@ -98,17 +97,17 @@ def _map(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     return Listing((Repeat(element),), order=order)
 
 
-def _filter(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _filter(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     return frame.machine.force(arguments.positional[1]) if len(arguments.positional) == 2 else None
 
 
-def _dict(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _dict(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     entries = value.entries if isinstance(value, Mapping) else () if value is None else ((None, value),)
     return Mapping((*entries, *arguments.keywords.entries), frame.site(node))
 
 
-def _derived(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _derived(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     """`int(time.time())`, `round(x)`: changes when its argument does."""
     value = _first(frame, arguments)
     if isinstance(value, Opaque) and value.instant is not None:
@@ -118,29 +117,31 @@ def _derived(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None
     return derived(value) if value is not None else UNKNOWN
 
 
-def _is_int(node: cst.Call) -> bool:
-    return isinstance(node.func, cst.Name) and node.func.value in ("int", "round")
+def _is_int(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in ("int", "round")
 
 
-def _text(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _text(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     if value is None or isinstance(value, Text | Either):
         return value
     if isinstance(value, Opaque) and value.piece.cadence is None:
         return value
-    spelled = strings.spelled(node.args[0].value) if node.args else ""
+    spelled = strings.spelled(node.args[0]) if node.args else ""
     return Text(text_of(frame.machine, value, None, spelled))
 
 
-def _format(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _format(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     spec = frame.machine.literal_text(arguments.positional[1]) if len(arguments.positional) > 1 else ""
     if value is None:
         return None
-    return Text(text_of(frame.machine, value, frame.site(node), strings.spelled(node.args[0].value), spec or ""))
+    return Text(
+        text_of(frame.machine, value, frame.site(node), strings.spelled(node.args[0]) if node.args else "", spec or "")
+    )
 
 
-def _json(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _json(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     if value is None:
         return None
@@ -151,12 +152,12 @@ def _json(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     return UNKNOWN
 
 
-def _template(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _template(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     value = arguments.get("template", 0)
     return Template("dollar", value, site=frame.site(node)) if value is not None else None
 
 
-def _partial(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _partial(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     function = _first(frame, arguments)
     if not isinstance(function, Function):
         return function if isinstance(function, External) else None
@@ -168,7 +169,7 @@ def replace_bound(function: Function, bound: Arguments) -> Function:
     return Function(function.definition, function.node, function.closure, function.receiver, bound)
 
 
-def _strftime(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _strftime(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     """`time.strftime(format)` reads the clock when no time is given."""
     if len(arguments.positional) > 1:
         given = frame.machine.force(arguments.positional[1])
@@ -182,7 +183,7 @@ def _strftime(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | Non
     return clocks.formatted(now, frame.machine.literal_text(arguments.positional[0] if arguments.positional else None))
 
 
-def _from_timestamp(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _from_timestamp(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     return (
         value
@@ -191,27 +192,27 @@ def _from_timestamp(frame: Frame, arguments: Arguments, _node: cst.Call) -> Valu
     )
 
 
-def _super(frame: Frame, _arguments: Arguments, _node: cst.Call) -> Value | None:
+def _super(frame: Frame, _arguments: Arguments, _node: ast.Call) -> Value | None:
     return frame.machine.parent_of(frame)
 
 
-def _seeded(_frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _seeded(_frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     """`random.Random(seed)`: what it draws is the same each time; without a seed it is not."""
     return UNKNOWN if arguments.positional else External("random")
 
 
-def _path_join(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _path_join(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     last = arguments.positional[-1] if arguments.positional else None
     return frame.machine.force(last) if last is not None and frame.machine.literal_text(last) else None
 
 
-def _getattr(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _getattr(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     name = frame.machine.literal_text(arguments.get("name", 1))
     value = _first(frame, arguments)
-    return lists.named(value, f"{value.name}.{name}") if isinstance(value, Opaque) and name else UNKNOWN
+    return lists.named(value, lists.below(value.name, name)) if isinstance(value, Opaque) and name else UNKNOWN
 
 
-def _hash(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
+def _hash(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
     """`hash()` of a string differs between processes; of a number or a constant of the project it is not known."""
     value = _first(frame, arguments)
     if not isinstance(value, Text):
@@ -221,7 +222,7 @@ def _hash(frame: Frame, arguments: Arguments, node: cst.Call) -> Value | None:
     )
 
 
-def _input(frame: Frame, arguments: Arguments, _node: cst.Call) -> Value | None:
+def _input(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     """`input(text)` shows the text to a person."""
     shown = _first(frame, arguments)
     if isinstance(shown, Text):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.clock import Precision
@@ -53,13 +52,13 @@ _SAME_OBJECT = frozenset(
 _WRAPPERS = frozenset({"instructor", "langfuse", "wrapt", "weave", "langsmith"})
 
 
-def call(node: cst.Call, frame: Frame) -> Value:
+def call(node: ast.Call, frame: Frame) -> Value:
     arguments = arguments_of(node, frame)
-    if isinstance(node.func, cst.Attribute):
+    if isinstance(node.func, ast.Attribute):
         receiver = frame.value(node.func.value)
         if isinstance(receiver, Either):
             receiver = frame.machine.preferred(receiver)
-        name = node.func.attr.value
+        name = node.func.attr
         found = methods.method_of(frame, receiver, name, arguments, node)
         if found is not None:
             return found
@@ -69,34 +68,35 @@ def call(node: cst.Call, frame: Frame) -> Value:
     return apply(frame, callee, arguments, node)
 
 
-def arguments_of(node: cst.Call, frame: Frame) -> Arguments:
+def arguments_of(node: ast.Call, frame: Frame) -> Arguments:
     positional: list[Value] = []
     keywords: list[tuple[str | None, Value]] = []
     is_open = False
     for argument in node.args:
-        value = frame.lazy(argument.value)
-        if argument.star == "*":
-            known = frame.machine.force(value)
-            items = getattr(known, "items", None)
-            if isinstance(items, tuple):
-                positional += items
-            else:
-                is_open = True
-        elif argument.star == "**":
-            known = frame.machine.force(value)
-            if isinstance(known, Mapping):
-                keywords += known.entries
-                is_open = is_open or known.is_open
-            else:
-                is_open = True
-        elif argument.keyword is not None:
-            keywords.append((argument.keyword.value, value))
-        else:
+        value = frame.lazy(argument)
+        if not isinstance(argument, ast.Starred):
             positional.append(value)
+            continue
+        items = getattr(frame.machine.force(value), "items", None)
+        if isinstance(items, tuple):
+            positional += items
+        else:
+            is_open = True
+    for keyword in node.keywords:
+        value = frame.lazy(keyword.value)
+        if keyword.arg is not None:
+            keywords.append((keyword.arg, value))
+            continue
+        known = frame.machine.force(value)
+        if isinstance(known, Mapping):
+            keywords += known.entries
+            is_open = is_open or known.is_open
+        else:
+            is_open = True
     return Arguments(tuple(positional), Mapping(tuple(keywords)), is_open)
 
 
-def apply(frame: Frame, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
     """The result of calling a value."""
     callee = frame.machine.force(callee)
     if isinstance(callee, Either):
@@ -112,7 +112,7 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: cst.Call) -> 
     return unknown_call(frame, callee, arguments, node)
 
 
-def constructed(frame: Frame, callee: Class, arguments: Arguments, node: cst.Call) -> Value:
+def constructed(frame: Frame, callee: Class, arguments: Arguments, node: ast.Call) -> Value:
     """An object of the project; one with a role and a content is a chat message."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords.entries)):
         frame.machine.settle(value, frame)
@@ -123,7 +123,7 @@ def constructed(frame: Frame, callee: Class, arguments: Arguments, node: cst.Cal
     return Instance(callee.definition, arguments)
 
 
-def library_call(frame: Frame, callee: External, arguments: Arguments, node: cst.Call) -> Value:
+def library_call(frame: Frame, callee: External, arguments: Arguments, node: ast.Call) -> Value:
     name = callee.name
     source = origins.CALLS.get(name)
     if source is origins.CALLS["os.listdir"] and _is_fixed_folder(frame, arguments):
@@ -147,7 +147,7 @@ def library_call(frame: Frame, callee: External, arguments: Arguments, node: cst
     return table_call(frame, callee, arguments, node)
 
 
-def table_call(frame: Frame, callee: External, arguments: Arguments, node: cst.Call) -> Value:
+def table_call(frame: Frame, callee: External, arguments: Arguments, node: ast.Call) -> Value:
     """A call of a library that may be one of the table."""
     name = callee.name
     last = name.rsplit(".", 1)[-1]
@@ -188,11 +188,11 @@ def _is_fixed_folder(frame: Frame, arguments: Arguments) -> bool:
     return path is not None and path.strip("./*") != ""
 
 
-def retrieved(frame: Frame, node: cst.Call) -> Opaque:
+def retrieved(frame: Frame, node: ast.Call) -> Opaque:
     return Opaque(Piece(None, Cadence.TURN, Origin.RETRIEVAL, Evidence.PROVED, frame.site(node)))
 
 
-def source_value(frame: Frame, source: origins.Source, name: str, arguments: Arguments, node: cst.Call) -> Value:
+def source_value(frame: Frame, source: origins.Source, name: str, arguments: Arguments, node: ast.Call) -> Value:
     """The value of a call that reads a clock, a random source or the environment."""
     if name == "arrow.get" and (arguments.positional or arguments.keywords.entries):
         return UNKNOWN
@@ -213,16 +213,16 @@ def source_value(frame: Frame, source: origins.Source, name: str, arguments: Arg
     return Opaque(piece)
 
 
-def same_text(frame: Frame, value: Value, node: cst.Call) -> Value:
+def same_text(frame: Frame, value: Value, node: ast.Call) -> Value:
     """`str(x)`, `dedent(x)`: text that changes when `x` does."""
     known = frame.machine.force(value)
     if isinstance(known, Text | Either):
         return known
-    name = strings.spelled(node.args[0].value) if node.args else ""
+    name = strings.spelled(node.args[0]) if node.args else ""
     return Text(text_of(frame.machine, known, frame.site(node), name))
 
 
-def unknown_call(frame: Frame, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+def unknown_call(frame: Frame, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
     """A call of something that is not known; its arguments may still be those of a prompt."""
     name = strings.spelled(node.func)
     for value in (*arguments.positional, *(value for _, value in arguments.keywords.entries)):
@@ -235,8 +235,8 @@ def unknown_call(frame: Frame, callee: Value, arguments: Arguments, node: cst.Ca
         )
     if "." in name and match.is_retrieval(name):
         return retrieved(frame, node)
-    if isinstance(callee, Opaque) and isinstance(node.func, cst.Attribute):
-        return _method_result(callee, node.func.attr.value)
+    if isinstance(callee, Opaque) and isinstance(node.func, ast.Attribute):
+        return _method_result(callee, node.func.attr)
     return UNKNOWN
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_linter.evaluate import fragments, lists, strings
@@ -27,18 +26,18 @@ from promptlint_linter.evaluate.values import (
 GROWING = frozenset({"append", "add", "extend", "update", "insert", "appendleft", "extendleft"})
 
 
-def assign(frame: Frame, target: cst.BaseExpression, value: Value) -> None:
+def assign(frame: Frame, target: ast.expr, value: Value) -> None:
     """Bind a target to a value."""
-    if isinstance(target, cst.Tuple | cst.List):
+    if isinstance(target, ast.Tuple | ast.List):
         _unpack(frame, target, frame.machine.force(value))
         return
     path = lists.dotted(target)
     if path is not None:
         frame.bind(path, held(frame, value, path))
         return
-    if isinstance(target, cst.Subscript):
+    if isinstance(target, ast.Subscript):
         _assign_item(frame, target, value)
-    elif isinstance(target, cst.StarredElement):
+    elif isinstance(target, ast.Starred):
         assign(frame, target.value, value)
 
 
@@ -60,7 +59,7 @@ def held(frame: Frame, value: Value, path: str) -> Value:
     return value
 
 
-def _unpack(frame: Frame, target: cst.Tuple | cst.List, value: Value) -> None:
+def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> None:
     items: list[Value] = []
     if isinstance(value, Listing) and value.order is None:
         items = list(frame.machine.flat_items(value))
@@ -69,15 +68,15 @@ def _unpack(frame: Frame, target: cst.Tuple | cst.List, value: Value) -> None:
         if options and len({len(o.items) for o in options}) == 1:
             columns = zip(*(o.items for o in options), strict=True)
             items = [Either(column) for column in columns]
-    for index, element in enumerate(target.elements):
+    for index, element in enumerate(target.elts):
         if index < len(items) and not any(isinstance(item, Repeat) for item in items[: index + 1]):
-            assign(frame, element.value, items[index])
+            assign(frame, element, items[index])
         else:
-            name = lists.dotted(element.value) or ""
-            assign(frame, element.value, lists.part_of(value, name))
+            name = lists.dotted(element) or ""
+            assign(frame, element, lists.part_of(value, name))
 
 
-def _assign_item(frame: Frame, target: cst.Subscript, value: Value) -> None:
+def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     """`d["key"] = value` and `messages[0] = value`."""
     path = lists.dotted(target.value)
     if path is None:
@@ -94,7 +93,7 @@ def _assign_item(frame: Frame, target: cst.Subscript, value: Value) -> None:
         frame.names[path] = Mapping(((key, value),))
 
 
-def added(frame: Frame, old: Value, new: Value, node: cst.CSTNode, name: str) -> Value:
+def added(frame: Frame, old: Value, new: Value, node: ast.AST, name: str) -> Value:
     """`old + new`, for `+=` and for `+`."""
     machine = frame.machine
     new = machine.force(new)
@@ -121,22 +120,22 @@ def _sum(old: Constant, new: Constant) -> Constant:
     return Constant((old.value or 0) + (new.value or 0), old.site)
 
 
-def change(frame: Frame, node: cst.BaseExpression) -> bool:
+def change(frame: Frame, node: ast.expr) -> bool:
     """Carry out a method that changes its object (`parts.append(x)`); False when it is none."""
-    if isinstance(node, cst.Await):
-        return change(frame, node.expression)
-    if not isinstance(node, cst.Call):
+    if isinstance(node, ast.Await):
+        return change(frame, node.value)
+    if not isinstance(node, ast.Call):
         return False
-    if not isinstance(node.func, cst.Attribute):
+    if not isinstance(node.func, ast.Attribute):
         return False
-    method = node.func.attr.value
+    method = node.func.attr
     if method == "shuffle" and node.args and lists.dotted(node.func.value) in ("random", "np.random", "numpy.random"):
         return _shuffle(frame, node)
     path = lists.dotted(node.func.value)
     if path is None or method not in (*GROWING, "sort", "clear", "pop", "remove", "reverse", "setdefault"):
         return False
     base = frame.value(node.func.value)
-    arguments = [frame.lazy(argument.value) for argument in node.args]
+    arguments = [*map(frame.lazy, node.args), *(frame.lazy(keyword.value) for keyword in node.keywords)]
     new = _changed(frame, base, method, arguments, node)
     if new is None:
         return False
@@ -144,7 +143,7 @@ def change(frame: Frame, node: cst.BaseExpression) -> bool:
     return True
 
 
-def _changed(frame: Frame, base: Value, method: str, arguments: list[Value], node: cst.Call) -> Value | None:
+def _changed(frame: Frame, base: Value, method: str, arguments: list[Value], node: ast.Call) -> Value | None:
     if isinstance(base, Either):
         base = next((o for o in base.options if isinstance(o, Listing)), base)
     if isinstance(base, Mapping):
@@ -175,19 +174,20 @@ def _changed(frame: Frame, base: Value, method: str, arguments: list[Value], nod
     return listing
 
 
-def _updated(frame: Frame, base: Mapping, arguments: list[Value], node: cst.Call) -> Mapping:
+def _updated(frame: Frame, base: Mapping, arguments: list[Value], node: ast.Call) -> Mapping:
     entries = base.entries
-    for argument, value in zip(node.args, arguments, strict=True):
-        if argument.keyword is not None:
-            entries = (*entries, (argument.keyword.value, value))
+    names = [*(None for _ in node.args), *(keyword.arg for keyword in node.keywords)]
+    for name, value in zip(names, arguments, strict=True):
+        if name is not None:
+            entries = (*entries, (name, value))
             continue
         known = frame.machine.force(value)
         entries = (*entries, *(known.entries if isinstance(known, Mapping) else ((None, known),)))
     return Mapping(entries, base.site)
 
 
-def _shuffle(frame: Frame, node: cst.Call) -> bool:
-    path = lists.dotted(node.args[0].value)
+def _shuffle(frame: Frame, node: ast.Call) -> bool:
+    path = lists.dotted(node.args[0])
     if path is None:
         return False
     piece = Piece(None, Cadence.CALL, Origin.SAMPLE, Evidence.PROVED, frame.site(node), detail="shuffled")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence
 from promptlint_linter.evaluate import clocks, functions, imports, lists, statements
@@ -40,24 +39,24 @@ _MOST_SETTERS = 3
 _INITIALISERS = ("__init__", "__post_init__", "model_post_init")
 
 
-def attribute(node: cst.Attribute, frame: Frame) -> Value:
+def attribute(node: ast.Attribute, frame: Frame) -> Value:
     """`base.name`, or what was set on it before in the same function."""
     path = lists.dotted(node)
     if path is not None:
         known = frame.lookup_dotted(path)
         if known is not None:
             return known
-    return attribute_of(frame, frame.value(node.value), node.attr.value, node)
+    return attribute_of(frame, frame.value(node.value), node.attr, node)
 
 
-def attribute_of(frame: Frame, base: Value, name: str, node: cst.BaseExpression) -> Value:
+def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
     machine = frame.machine
     if isinstance(base, External):
         return External(f"{base.name}.{name}", receiver=base)
     if isinstance(base, Opaque):
         if base.instant is not None:
             return clocks.attribute_of(base, name)
-        return lists.named(base, f"{base.name}.{name}" if base.name else name)
+        return lists.named(base, lists.below(base.name, name))
     if isinstance(base, Instance):
         return instance_attribute(machine, base, name, frame, node)
     if isinstance(base, ModuleValue):
@@ -84,7 +83,7 @@ def attribute_of(frame: Frame, base: Value, name: str, node: cst.BaseExpression)
     return derived(base)
 
 
-def instance_attribute(machine: Machine, base: Instance, name: str, frame: Frame, node: cst.BaseExpression) -> Value:
+def instance_attribute(machine: Machine, base: Instance, name: str, frame: Frame, node: ast.expr) -> Value:
     """An attribute of an object of the project."""
     definition = base.definition
     key = ("attribute", definition, name)
@@ -100,8 +99,7 @@ def instance_attribute(machine: Machine, base: Instance, name: str, frame: Frame
     finally:
         machine.running.remove(key)
     if found is None:
-        spelled = f"{base.name}.{name}" if base.name else name
-        return lists.named(Opaque(UNKNOWN_PIECE), spelled)
+        return lists.named(Opaque(UNKNOWN_PIECE), lists.below(base.name, name))
     return found
 
 
@@ -151,7 +149,7 @@ def _initialised(machine: Machine, base: Instance, owner: ClassDefinition) -> di
 def _run_method(machine: Machine, method: Definition, base: Instance, most: Cadence | None) -> dict[str, Value]:
     try:
         node = method.function
-    except cst.ParserSyntaxError:
+    except SyntaxError:
         return {}
     if node is None or node in machine.running:
         return {}
@@ -162,13 +160,13 @@ def _run_method(machine: Machine, method: Definition, base: Instance, most: Cade
         frame.depth = 1
         frame.most = most
         with machine.apart():
-            statements.run_suite(frame, node.body)
+            statements.run_body(frame, node.body)
         return frame.names
     finally:
         machine.running.remove(node)
 
 
-def _defined(machine: Machine, base: Instance, name: str, frame: Frame, node: cst.BaseExpression) -> Value | None:
+def _defined(machine: Machine, base: Instance, name: str, frame: Frame, node: ast.expr) -> Value | None:
     """A method, property or class attribute."""
     found = class_attribute(machine, base.definition, name)
     if isinstance(found, Function) and found.definition.owner is not None:
@@ -255,7 +253,7 @@ def shown(machine: Machine, value: Instance) -> Value | None:
         return None
     function = Function(found.definition, found.node, receiver=value)
     frame = imports.constants(machine, value.definition.module)
-    return machine.force(Deferred(function, Arguments(), frame.site(cst.Name("self")), _unfrozen(frame)))
+    return machine.force(Deferred(function, Arguments(), frame.site(ast.Name("self")), _unfrozen(frame)))
 
 
 def _unfrozen(frame: Frame) -> Frame:

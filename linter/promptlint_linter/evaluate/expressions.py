@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from typing import Any
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_linter.evaluate import calls, changes, classes, clocks, lists, strings
@@ -30,74 +29,60 @@ _OF_THE_TURN = re.compile(r"(?i)(?<![a-z])(?:turns?|steps?|iteration|attempt|rou
 """In a condition: it comes out otherwise from one turn or step to the next."""
 
 
-def _name(node: cst.Name, frame: Frame) -> Value:
-    if node.value in ("True", "False"):
-        return Constant(node.value == "True", frame.site(node))
-    if node.value == "None":
-        return Constant(None, frame.site(node))
-    value = frame.lookup(node.value)
-    return value if value is not None else Opaque(UNKNOWN_PIECE, name=node.value)
+def _name(node: ast.Name, frame: Frame) -> Value:
+    value = frame.lookup(node.id)
+    return value if value is not None else Opaque(UNKNOWN_PIECE, name=node.id)
 
 
-def _integer(node: cst.Integer, frame: Frame) -> Value:
-    return Constant(node.evaluated_value, frame.site(node))
+def _constant(node: ast.Constant, frame: Frame) -> Value:
+    value = node.value
+    if isinstance(value, str | bytes):
+        return literal(strings.text_value(node), frame.site(node))
+    return Constant(value, frame.site(node)) if value is None or isinstance(value, int | float) else UNKNOWN
 
 
-def _float(node: cst.Float, frame: Frame) -> Value:
-    return Constant(node.evaluated_value, frame.site(node))
-
-
-def _string(node: cst.SimpleString, frame: Frame) -> Value:
-    return strings.plain_string(node, frame)
-
-
-def _adjacent(node: cst.ConcatenatedString, frame: Frame) -> Value:
-    value = strings.adjacent(node, frame)
-    return _composed(node, frame, value)
-
-
-def _f_string(node: cst.FormattedString, frame: Frame) -> Value:
+def _f_string(node: ast.JoinedStr, frame: Frame) -> Value:
     return _composed(node, frame, strings.f_string(node, frame))
 
 
-def _composed(node: cst.BaseExpression, frame: Frame, value: Value) -> Value:
+def _composed(node: ast.expr, frame: Frame, value: Value) -> Value:
     if isinstance(value, Text):
         frame.machine.compose(frame, node, value)
     return value
 
 
-def _binary(node: cst.BinaryOperation, frame: Frame) -> Value:
-    if isinstance(node.operator, cst.Add):
+def _binary(node: ast.BinOp, frame: Frame) -> Value:
+    if isinstance(node.op, ast.Add):
         return _sum(node, frame)
     left = frame.value(node.left)
-    if isinstance(node.operator, cst.Modulo) and isinstance(left, Text):
+    if isinstance(node.op, ast.Mod) and isinstance(left, Text):
         text = strings.percent(frame.machine, left, frame.lazy(node.right), frame.site(node))
         return _composed(node, frame, text)
     right = frame.value(node.right)
-    if isinstance(node.operator, cst.FloorDivide) and isinstance(left, Opaque) and left.instant is not None:
+    if isinstance(node.op, ast.FloorDiv) and isinstance(left, Opaque) and left.instant is not None:
         return clocks.floor_divided(left, right)
-    if isinstance(node.operator, cst.BitOr):
+    if isinstance(node.op, ast.BitOr):
         united = lists.united(left, right)
         return calls.piped(left, right) if united is UNKNOWN else united
-    if isinstance(node.operator, cst.BitAnd | cst.Subtract) and isinstance(left, Listing):
+    if isinstance(node.op, ast.BitAnd | ast.Sub) and isinstance(left, Listing):
         return left
-    if isinstance(node.operator, cst.BitAnd) and isinstance(right, Listing):
+    if isinstance(node.op, ast.BitAnd) and isinstance(right, Listing):
         return right
-    if isinstance(node.operator, cst.Multiply) and isinstance(left, Text) and not isinstance(right, Text):
+    if isinstance(node.op, ast.Mult) and isinstance(left, Text) and not isinstance(right, Text):
         return Text(tuple(part for part in left.fragments))
-    if isinstance(node.operator, cst.Multiply) and isinstance(left, Constant) and isinstance(right, Constant):
+    if isinstance(node.op, ast.Mult) and isinstance(left, Constant) and isinstance(right, Constant):
         return Constant((left.value or 0) * (right.value or 0), left.site)
-    if isinstance(node.operator, cst.Power) and isinstance(left, Constant) and isinstance(right, Constant):
+    if isinstance(node.op, ast.Pow) and isinstance(left, Constant) and isinstance(right, Constant):
         return Constant(2 ** int(right.value or 0) if left.value == 2 and (right.value or 0) < 64 else None)
-    if isinstance(node.operator, cst.Divide) and classes.is_path(left):
+    if isinstance(node.op, ast.Div) and classes.is_path(left):
         return classes.path_joined(frame.machine, left, right)
     return lists.mixed(left, right)
 
 
-def _sum(node: cst.BinaryOperation, frame: Frame) -> Value:
+def _sum(node: ast.BinOp, frame: Frame) -> Value:
     """A chain of `+`, from the left, without recursion: some are hundreds long."""
-    chain: list[cst.BinaryOperation] = [node]
-    while isinstance(chain[-1].left, cst.BinaryOperation) and isinstance(chain[-1].left.operator, cst.Add):
+    chain: list[ast.BinOp] = [node]
+    while isinstance(chain[-1].left, ast.BinOp) and isinstance(chain[-1].left.op, ast.Add):
         chain.append(chain[-1].left)
     first = chain[-1].left
     value = frame.value(first)
@@ -112,7 +97,7 @@ def _sum(node: cst.BinaryOperation, frame: Frame) -> Value:
     return value
 
 
-def _conditional(node: cst.IfExp, frame: Frame) -> Value:
+def _conditional(node: ast.IfExp, frame: Frame) -> Value:
     frame.lazy(node.test)
     body, orelse = frame.value(node.body), frame.value(node.orelse)
     if _is_sometimes(body, orelse) and _OF_THE_TURN.search(frame.source.code(node.test)):
@@ -126,9 +111,15 @@ def _is_sometimes(body: Value, orelse: Value) -> bool:
     return len(texts) == 2 and None not in texts and bool(texts[0]) != bool(texts[1])
 
 
-def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:
-    left, right = frame.value(node.left), frame.value(node.right)
-    if isinstance(node.operator, cst.And):
+def _boolean(node: ast.BoolOp, frame: Frame) -> Value:
+    value = frame.value(node.values[0])
+    for operand in node.values[1:]:
+        value = _either_operand(node.op, value, frame.value(operand))
+    return value
+
+
+def _either_operand(operator: ast.boolop, left: Value, right: Value) -> Value:
+    if isinstance(operator, ast.And):
         return either(right, literal("")) if isinstance(right, Text) else right
     if isinstance(left, Opaque) and left.piece.cadence is None and not isinstance(right, Text):
         return right if isinstance(right, Opaque) and right.piece.cadence is not None else left
@@ -137,74 +128,70 @@ def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:
     return either(left, right)
 
 
-def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
-    value = frame.value(node.expression)
-    if isinstance(node.operator, cst.Minus) and isinstance(value, Constant) and value.value is not None:
+def _unary(node: ast.UnaryOp, frame: Frame) -> Value:
+    value = frame.value(node.operand)
+    if isinstance(node.op, ast.USub) and isinstance(value, Constant) and value.value is not None:
         return Constant(-value.value, frame.site(node))
-    return UNKNOWN if isinstance(node.operator, cst.Not) else value
+    return UNKNOWN if isinstance(node.op, ast.Not) else value
 
 
-def _comparison(node: cst.Comparison, frame: Frame) -> Value:
+def _comparison(node: ast.Compare, frame: Frame) -> Value:
     frame.lazy(node.left)
-    for part in node.comparisons:
-        frame.lazy(part.comparator)
+    for operand in node.comparators:
+        frame.lazy(operand)
     return UNKNOWN
 
 
-def _lambda(node: cst.Lambda, frame: Frame) -> Value:
+def _lambda(node: ast.Lambda, frame: Frame) -> Value:
     return Function(frame.source, node, closure=frame)
 
 
-def _await(node: cst.Await, frame: Frame) -> Value:
-    return frame.lazy(node.expression)
+def _await(node: ast.Await, frame: Frame) -> Value:
+    return frame.lazy(node.value)
 
 
-def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
+def _walrus(node: ast.NamedExpr, frame: Frame) -> Value:
     value = frame.lazy(node.value)
     frame.machine.bind(frame, node.target, value)
     return value
 
 
-def _yield(node: cst.Yield, frame: Frame) -> Value:
-    if isinstance(node.value, cst.From):
-        frame.yields.append(frame.lazy(node.value.item))
-    elif node.value is not None:
+def _yield(node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
+    if node.value is not None:
         frame.yields.append(frame.lazy(node.value))
     return UNKNOWN
 
 
-def _starred(node: cst.StarredElement, frame: Frame) -> Value:
+def _starred(node: ast.Starred, frame: Frame) -> Value:
     return frame.lazy(node.value)
 
 
 Rule = Callable[[Any, Frame], Value]
 
-RULES: dict[type[cst.CSTNode], Rule] = {
-    cst.Name: _name,
-    cst.Attribute: classes.attribute,
-    cst.Integer: _integer,
-    cst.Float: _float,
-    cst.SimpleString: _string,
-    cst.ConcatenatedString: _adjacent,
-    cst.FormattedString: _f_string,
-    cst.BinaryOperation: _binary,
-    cst.BooleanOperation: _boolean,
-    cst.UnaryOperation: _unary,
-    cst.Comparison: _comparison,
-    cst.IfExp: _conditional,
-    cst.Lambda: _lambda,
-    cst.Await: _await,
-    cst.NamedExpr: _walrus,
-    cst.Yield: _yield,
-    cst.StarredElement: _starred,
-    cst.Call: calls.call,
-    cst.Subscript: lists.subscript,
-    cst.List: lists.listing,
-    cst.Tuple: lists.listing,
-    cst.Set: lists.listing,
-    cst.Dict: lists.mapping,
-    cst.ListComp: lists.comprehension,
-    cst.SetComp: lists.comprehension,
-    cst.GeneratorExp: lists.comprehension,
-    cst.DictComp: lists.dict_comprehension,
+RULES: dict[type[ast.expr], Rule] = {
+    ast.Name: _name,
+    ast.Attribute: classes.attribute,
+    ast.Constant: _constant,
+    ast.JoinedStr: _f_string,
+    ast.BinOp: _binary,
+    ast.BoolOp: _boolean,
+    ast.UnaryOp: _unary,
+    ast.Compare: _comparison,
+    ast.IfExp: _conditional,
+    ast.Lambda: _lambda,
+    ast.Await: _await,
+    ast.NamedExpr: _walrus,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
+    ast.Starred: _starred,
+    ast.Call: calls.call,
+    ast.Subscript: lists.subscript,
+    ast.List: lists.listing,
+    ast.Tuple: lists.listing,
+    ast.Set: lists.listing,
+    ast.Dict: lists.mapping,
+    ast.ListComp: lists.comprehension,
+    ast.SetComp: lists.comprehension,
+    ast.GeneratorExp: lists.comprehension,
+    ast.DictComp: lists.dict_comprehension,
 }

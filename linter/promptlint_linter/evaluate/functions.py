@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence
 from promptlint_linter.calls.frameworks import INSTRUCTION_DECORATORS, MODELS
@@ -15,6 +14,7 @@ from promptlint_linter.evaluate import fragments, lists, statements
 from promptlint_linter.evaluate.branches import either
 from promptlint_linter.evaluate.dependence import depends, tells
 from promptlint_linter.evaluate.scopes import Frame
+from promptlint_linter.evaluate.syntax import FunctionNode
 from promptlint_linter.evaluate.values import (
     NONE,
     PARAMETER_PIECE,
@@ -94,7 +94,7 @@ def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:
     definition = function.definition
     try:
         node = function.node or definition.function
-    except cst.ParserSyntaxError:
+    except SyntaxError:
         node = None
     if node is None or depth > _DEEPEST_SUMMARY or node in machine.running:
         return Summary(UNKNOWN)
@@ -126,11 +126,11 @@ def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:
     return made
 
 
-def _gives_instructions(node: cst.FunctionDef | cst.Lambda) -> bool:
+def _gives_instructions(node: FunctionNode) -> bool:
     """Whether a decorator hands what the function returns to an agent as its instructions."""
-    if isinstance(node, cst.Lambda):
+    if isinstance(node, ast.Lambda):
         return False
-    named = (d.decorator.func if isinstance(d.decorator, cst.Call) else d.decorator for d in node.decorators)
+    named = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
     return any((lists.dotted(name) or "").rpartition(".")[2] in INSTRUCTION_DECORATORS for name in named)
 
 
@@ -175,10 +175,10 @@ def slower(first: Cadence | None, second: Cadence | None) -> Cadence | None:
     return min(known) if known else None
 
 
-def frame_for(machine: Machine, function: Function, node: cst.FunctionDef | cst.Lambda, arguments: Arguments) -> Frame:
+def frame_for(machine: Machine, function: Function, node: FunctionNode, arguments: Arguments) -> Frame:
     """The frame in which the body runs."""
     definition = function.definition
-    is_whole = isinstance(node, cst.FunctionDef) and node is definition.function
+    is_whole = node is definition.function
     frame = Frame(
         machine,
         definition,
@@ -192,8 +192,8 @@ def frame_for(machine: Machine, function: Function, node: cst.FunctionDef | cst.
     return frame
 
 
-def name_of(node: cst.FunctionDef | cst.Lambda, definition: Definition) -> str:
-    inner = node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"
+def name_of(node: FunctionNode, definition: Definition) -> str:
+    inner = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     return f"{definition.qualified_name}.{inner}"
 
 
@@ -206,11 +206,11 @@ def _once(definition: Definition) -> Cadence | None:
     return Cadence.SESSION if last & _ONCE_PER_OBJECT else None
 
 
-def result_of(frame: Frame, node: cst.FunctionDef | cst.Lambda) -> Value:
+def result_of(frame: Frame, node: FunctionNode) -> Value:
     """Run the body and join all that it returns."""
-    if isinstance(node, cst.Lambda):
+    if isinstance(node, ast.Lambda):
         return frame.value(node.body)
-    statements.run_suite(frame, node.body)
+    statements.run_body(frame, node.body)
     if frame.yields:
         return Listing(tuple(Repeat(value) for value in frame.yields), "generator")
     if not frame.returns:
@@ -244,41 +244,58 @@ def merged_arguments(first: Arguments, second: Arguments) -> Arguments:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    arg: str
+    annotation: ast.expr | None
+    default: ast.expr | None
+
+
+def _parameters(given: ast.arguments) -> tuple[list[_Parameter], list[_Parameter]]:
+    """The parameters that a position may fill, and those that only a keyword does."""
+    positional = [*given.posonlyargs, *given.args]
+    defaults = [*[None] * (len(positional) - len(given.defaults)), *given.defaults]
+    return (
+        [_Parameter(p.arg, p.annotation, default) for p, default in zip(positional, defaults, strict=True)],
+        [_Parameter(p.arg, p.annotation, d) for p, d in zip(given.kwonlyargs, given.kw_defaults, strict=True)],
+    )
+
+
 def bind_parameters(
     frame: Frame,
     function: Function,
-    node: cst.FunctionDef | cst.Lambda,
+    node: FunctionNode,
     arguments: Arguments,
 ) -> None:
     """Give each parameter its argument, its default, or a value that only its name speaks for."""
-    parameters = [*node.params.posonly_params, *node.params.params]
+    parameters, by_keyword = _parameters(node.args)
     positional = list(arguments.positional)
     if _takes_self(function, node, parameters):
         first = parameters.pop(0)
         owner = frame.owner
         receiver = function.receiver or (Instance(owner) if owner is not None else UNKNOWN)
-        frame.names[first.name.value] = receiver
+        frame.names[first.arg] = receiver
     used: set[str] = set()
-    for index, parameter in enumerate([*parameters, *node.params.kwonly_params]):
-        name = parameter.name.value
+    for index, parameter in enumerate([*parameters, *by_keyword]):
+        name = parameter.arg
         used.add(name)
         value = arguments.keywords.get(name)
         if value is None and index < len(parameters) and index < len(positional):
             value = positional[index]
         frame.names[name] = value if value is not None else _absent(frame, parameter, arguments)
-    if isinstance(node.params.star_arg, cst.Param):
+    if node.args.vararg is not None:
         rest_items: tuple[Value, ...] = tuple(positional[len(parameters) :])
         if frame.machine.is_generic(arguments):
             rest_items = (Spread(_PARAMETER),)
-        frame.names[node.params.star_arg.name.value] = Listing(rest_items, "tuple")
-    if node.params.star_kwarg is not None:
+        frame.names[node.args.vararg.arg] = Listing(rest_items, "tuple")
+    if node.args.kwarg is not None:
         rest = [(key, value) for key, value in arguments.keywords.entries if key is None or key not in used]
         open_part = [(None, _PARAMETER)] if arguments.is_open or frame.machine.is_generic(arguments) else []
-        frame.names[node.params.star_kwarg.name.value] = Mapping((*rest, *open_part))
+        frame.names[node.args.kwarg.arg] = Mapping((*rest, *open_part))
 
 
-def _takes_self(function: Function, node: cst.FunctionDef | cst.Lambda, parameters: Sequence[cst.Param]) -> bool:
-    if not parameters or isinstance(node, cst.Lambda) or function.definition.owner is None:
+def _takes_self(function: Function, node: FunctionNode, parameters: Sequence[_Parameter]) -> bool:
+    if not parameters or isinstance(node, ast.Lambda) or function.definition.owner is None:
         return False
     if node is not function.definition.function:
         return False
@@ -286,9 +303,9 @@ def _takes_self(function: Function, node: cst.FunctionDef | cst.Lambda, paramete
     return "staticmethod" not in decorators
 
 
-def _absent(frame: Frame, parameter: cst.Param, arguments: Arguments) -> Value:
+def _absent(frame: Frame, parameter: _Parameter, arguments: Arguments) -> Value:
     """A parameter without an argument: what its type or its default says, if the function is run by itself."""
-    name = parameter.name.value
+    name = parameter.arg
     typed = _typed(frame, parameter)
     if typed is not None:
         return typed
@@ -297,16 +314,16 @@ def _absent(frame: Frame, parameter: cst.Param, arguments: Arguments) -> Value:
     return Opaque(PARAMETER_PIECE, name=name)
 
 
-def _typed(frame: Frame, parameter: cst.Param) -> Value | None:
+def _typed(frame: Frame, parameter: _Parameter) -> Value | None:
     """An annotation that names a client of a model or a class of the project."""
     if parameter.annotation is None:
         return None
-    path = lists.dotted(parameter.annotation.annotation)
+    path = lists.dotted(parameter.annotation)
     if path is None or path in ("str", "int", "float", "bool", "list", "dict", "Any", "object", "bytes"):
         return None
-    kind = frame.value(parameter.annotation.annotation)
+    kind = frame.value(parameter.annotation)
     if isinstance(kind, External) and kind.name.split(".", 1)[0] in _MODEL_PACKAGES:
         return External(kind.name + "()")
     if isinstance(kind, Class) and frame.owner is not kind.definition:
-        return Instance(kind.definition, name=parameter.name.value)
+        return Instance(kind.definition, name=parameter.arg)
     return None

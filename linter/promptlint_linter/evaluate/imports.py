@@ -5,8 +5,6 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from promptlint_core.cadence import Cadence
 from promptlint_linter.evaluate import statements
 from promptlint_linter.evaluate.outline import Imported
@@ -108,7 +106,7 @@ def run_statement(frame: Frame, definition: Definition) -> None:
     frame.source = definition
     try:
         statements.run_body(frame, definition.statements)
-    except cst.ParserSyntaxError:
+    except SyntaxError:
         pass
     finally:
         frame.source = source

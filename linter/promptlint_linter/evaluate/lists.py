@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.names import origin_of_name
@@ -30,28 +29,28 @@ from promptlint_linter.evaluate.values import (
 _MOST_CHOICES = 4
 
 
-def dotted(node: cst.CSTNode) -> str | None:
+def dotted(node: ast.AST) -> str | None:
     """`a.b.c` of names and attributes."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
-        parts.append(node.attr.value)
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
         node = node.value
-    return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) else None
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
 
 
-def listing(node: cst.List | cst.Tuple | cst.Set, frame: Frame) -> Value:
+def listing(node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Value:
     items: list[Value] = []
-    for element in node.elements:
-        value = frame.lazy(element.value)
-        items.append(Spread(value) if isinstance(element, cst.StarredElement) else value)
-    if isinstance(node, cst.Set):
+    for element in node.elts:
+        value = frame.lazy(element)
+        items.append(Spread(value) if isinstance(element, ast.Starred) else value)
+    if isinstance(node, ast.Set):
         return unordered(Listing(tuple(items), "set"), frame, node)
-    found = Listing(tuple(items), "tuple" if isinstance(node, cst.Tuple) else "list")
+    found = Listing(tuple(items), "tuple" if isinstance(node, ast.Tuple) else "list")
     frame.machine.list_messages(frame, node, found)
     return found
 
 
-def unordered(found: Listing, frame: Frame, node: cst.CSTNode, detail: str = "set order") -> Listing:
+def unordered(found: Listing, frame: Frame, node: ast.AST, detail: str = "set order") -> Listing:
     """A set: strings in it come in another order in each process."""
     if len(found.items) < 2 and not any(isinstance(item, Spread | Repeat) for item in found.items):
         return replace(found, kind="set")
@@ -61,52 +60,50 @@ def unordered(found: Listing, frame: Frame, node: cst.CSTNode, detail: str = "se
     return replace(found, kind="set", order=found.order or piece)
 
 
-def mapping(node: cst.Dict, frame: Frame) -> Value:
+def mapping(node: ast.Dict, frame: Frame) -> Value:
     entries: list[tuple[str | None, Value]] = []
-    for element in node.elements:
-        value = frame.lazy(element.value)
-        if isinstance(element, cst.DictElement):
-            entries.append((_key(frame, element.key), value))
+    for key, element in zip(node.keys, node.values, strict=True):
+        value = frame.lazy(element)
+        if key is not None:
+            entries.append((_key(frame, key), value))
             continue
         known = frame.machine.force(value)
         entries += known.entries if isinstance(known, Mapping) else [(None, known)]
     return Mapping(tuple(entries), frame.site(node))
 
 
-def _key(frame: Frame, node: cst.BaseExpression) -> str | None:
+def _key(frame: Frame, node: ast.expr) -> str | None:
     value = frame.value(node)
     if isinstance(value, Text):
         return value.literal
     return str(value.value) if isinstance(value, Constant) else None
 
 
-def comprehension(node: cst.ListComp | cst.SetComp | cst.GeneratorExp, frame: Frame) -> Value:
-    with_order = _bind_loops(node.for_in, frame)
+def comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame) -> Value:
+    with_order = _bind_loops(node.generators, frame)
     frame.loops += 1
     item = frame.lazy(node.elt)
     frame.loops -= 1
     found = Listing((Repeat(item),), order=with_order)
-    if isinstance(node, cst.SetComp):
+    if isinstance(node, ast.SetComp):
         return unordered(found, frame, node)
     frame.machine.list_messages(frame, node, found)
     return found
 
 
-def dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
-    _bind_loops(node.for_in, frame)
+def dict_comprehension(node: ast.DictComp, frame: Frame) -> Value:
+    _bind_loops(node.generators, frame)
     frame.lazy(node.key)
     return Mapping(((None, derived(frame.value(node.value))),), frame.site(node))
 
 
-def _bind_loops(loop: cst.CompFor, frame: Frame) -> Piece | None:
+def _bind_loops(loops: list[ast.comprehension], frame: Frame) -> Piece | None:
     """Bind the names of a comprehension; names are not taken back, they are rarely used again."""
     order: Piece | None = None
-    inner: cst.CompFor | None = loop
-    while inner is not None:
-        items = frame.value(inner.iter)
-        frame.machine.bind(frame, inner.target, element(frame, items))
+    for loop in loops:
+        items = frame.value(loop.iter)
+        frame.machine.bind(frame, loop.target, element(frame, items))
         order = order or (items.order if isinstance(items, Listing) else None)
-        inner = inner.inner_for_in
     return order
 
 
@@ -176,26 +173,26 @@ def part_of(value: Value, name: str) -> Value:
     return Opaque(piece, name=name)
 
 
-def literal_key(frame: Frame, node: cst.Subscript) -> str | None:
+def literal_key(frame: Frame, node: ast.Subscript) -> str | None:
     """The key of `d["key"]` or the digits of `items[0]`."""
-    if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+    if isinstance(node.slice, ast.Slice | ast.Tuple):
         return None
-    value = frame.value(node.slice[0].slice.value)
+    value = frame.value(node.slice)
     if isinstance(value, Text):
         return value.literal
     return str(value.value) if isinstance(value, Constant) and isinstance(value.value, int) else None
 
 
-def subscript(node: cst.Subscript, frame: Frame) -> Value:
+def subscript(node: ast.Subscript, frame: Frame) -> Value:
     base = frame.value(node.value)
-    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
+    if isinstance(node.slice, ast.Slice):
         return base if isinstance(base, Text | Opaque | Listing) else UNKNOWN
     key = literal_key(frame, node)
     if isinstance(base, Either):
         return _one_of([item_of(frame, option, key) for option in base.options])
     found = item_of(frame, base, key)
-    if found is UNKNOWN and isinstance(node.slice[0].slice, cst.Index):
-        return derived(frame.value(node.slice[0].slice.value))
+    if found is UNKNOWN:
+        return derived(frame.value(node.slice))
     return found
 
 
@@ -213,7 +210,7 @@ def item_of(frame: Frame, base: Value, key: str | None) -> Value:
         choices = [item.value if isinstance(item, Repeat) else item for item in items]
         return _one_of(choices[:_MOST_CHOICES]) if choices else UNKNOWN
     if isinstance(base, Opaque):
-        name = f"{base.name}.{key}" if key and not key.lstrip("-").isdigit() else base.name
+        name = below(base.name, key) if key and not key.lstrip("-").isdigit() else base.name
         return named(base, name)
     return derived(base)
 
@@ -224,6 +221,11 @@ def _entry(base: Mapping, key: str | None) -> Value:
         return found if found is not None else Opaque(UNKNOWN_PIECE, name=key)
     values = [value for _, value in base.entries]
     return _one_of(values[:_MOST_CHOICES]) if values and len(values) <= _MOST_CHOICES else UNKNOWN
+
+
+def below(name: str, part: str) -> str:
+    """The dotted name of an attribute or item of something that may have no name."""
+    return f"{name}.{part}" if name else part
 
 
 def named(base: Opaque, name: str) -> Opaque:

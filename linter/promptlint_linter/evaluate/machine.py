@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,8 +39,6 @@ from promptlint_linter.evaluate.values import (
 )
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from promptlint_linter.evaluate.modules import Definition, Module
     from promptlint_linter.project import Project
 
@@ -58,7 +57,7 @@ class Machine:
     """What is being computed."""
     running: list[object] = field(default_factory=list)
     """Functions, classes and constants under way: what asks for itself is unknown."""
-    nested: list[tuple[Frame, cst.FunctionDef]] = field(default_factory=list)
+    nested: list[tuple[Frame, ast.FunctionDef | ast.AsyncFunctionDef]] = field(default_factory=list)
     """Functions that were defined inside those that were run."""
     _records: dict[Module, Records] = field(default_factory=dict)
     records: Records = field(default_factory=Records)
@@ -101,11 +100,11 @@ class Machine:
 
     # Values
 
-    def value(self, node: cst.BaseExpression, frame: Frame) -> Value:
+    def value(self, node: ast.expr, frame: Frame) -> Value:
         self.steps += 1
         if self.steps > _STEPS_PER_ENTRY:
             raise functions.TooFarError
-        rule: Callable[[cst.BaseExpression, Frame], Value] | None = expressions.RULES.get(type(node))
+        rule: Callable[[ast.expr, Frame], Value] | None = expressions.RULES.get(type(node))
         return rule(node, frame) if rule else UNKNOWN
 
     def force(self, value: Value) -> Value:
@@ -167,7 +166,7 @@ class Machine:
 
     # Names
 
-    def bind(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
+    def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
         changes.assign(frame, target, value)
 
     def imported(self, module: Module, what: Imported) -> Value:
@@ -198,13 +197,13 @@ class Machine:
 
     # What is found
 
-    def compose(self, frame: Frame, node: cst.CSTNode, text: Text, *, is_template: bool = False) -> None:
+    def compose(self, frame: Frame, node: ast.AST, text: Text, *, is_template: bool = False) -> None:
         if len(text.fragments) > 1 or any(isinstance(part, Fork) for part in text.fragments):
             self.records.composed[node, frame.via] = Composed(text, frame.site(node), frame.function, is_template)
             if is_template and self.current is not None and depends(text):
                 self.current.sends = True
 
-    def instruct(self, frame: Frame, node: cst.CSTNode, value: Value) -> None:
+    def instruct(self, frame: Frame, node: ast.AST, value: Value) -> None:
         """What a function gives is the instructions of an agent, whatever it is named."""
         known = self.force(value)
         if isinstance(known, Text):
@@ -214,11 +213,11 @@ class Machine:
         """A variable holds the text: its name is evidence."""
         self.records.names[id(text)] = (text, path)
 
-    def list_messages(self, frame: Frame, node: cst.CSTNode, listing: Listing) -> None:
+    def list_messages(self, frame: Frame, node: ast.AST, listing: Listing) -> None:
         if any(is_message(self, item) for item in listing.items):
             self.records.listed[node, frame.via] = Listed(listing, frame.site(node), frame.function)
 
-    def forget(self, node: cst.CSTNode) -> None:
+    def forget(self, node: ast.AST) -> None:
         """The same prompt is found again with more of it known."""
         for kept in (self.records.composed, self.records.listed):
             for key in [key for key in kept if key[0] is node]:
@@ -231,7 +230,7 @@ class Machine:
             if parts == [(piece.text, piece.site) for piece in pieces(composed.text.fragments)]:
                 del self.records.composed[key]
 
-    def record_call(self, frame: Frame, node: cst.Call, called: Called) -> None:
+    def record_call(self, frame: Frame, node: ast.Call, called: Called) -> None:
         self.records.called[node, frame.via] = called
         if self.current is not None and arguments_depend(called.arguments):
             self.current.sends = True

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
-
-import libcst as cst
 
 from promptlint_linter.calls.messages import ROLES, normal_role
 from promptlint_linter.evaluate.values import (
@@ -79,9 +78,9 @@ def mark_of(machine: Machine, block: Mapping) -> Mark | None:
 
 def _site_of(control: Value, block: Mapping) -> Site | None:
     """Where the breakpoint is written: in the block itself, or a constant that the block names."""
-    elements = block.site.node.elements if block.site and isinstance(block.site.node, cst.Dict) else ()
+    values = block.site.node.values if block.site and isinstance(block.site.node, ast.Dict) else ()
     site = control.site if isinstance(control, Mapping) else None
-    is_inside = site is not None and any(element.value is site.node for element in elements)
+    is_inside = site is not None and any(value is site.node for value in values)
     return site if is_inside else block.site
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from promptlint_core.cadence import Cadence, Evidence
 from promptlint_linter.evaluate import clocks, lists, strings, templates
@@ -24,13 +24,10 @@ from promptlint_linter.evaluate.values import (
     Value,
 )
 
-if TYPE_CHECKING:
-    import libcst as cst
-
 _SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 
 
-def method_of(frame: Frame, receiver: Value, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
+def method_of(frame: Frame, receiver: Value, name: str, arguments: Arguments, node: ast.Call) -> Value | None:
     """The result of a method; None when it has to be looked up as an attribute."""
     if isinstance(receiver, Text):
         return _of_text(frame, receiver, name, arguments, node)
@@ -47,7 +44,7 @@ def method_of(frame: Frame, receiver: Value, name: str, arguments: Arguments, no
     return None
 
 
-def _of_text(frame: Frame, receiver: Text, name: str, arguments: Arguments, node: cst.Call) -> Value:
+def _of_text(frame: Frame, receiver: Text, name: str, arguments: Arguments, node: ast.Call) -> Value:
     machine, site = frame.machine, frame.site(node)
     if name in strings.SAME_TEXT:
         return receiver
@@ -63,7 +60,7 @@ def _of_text(frame: Frame, receiver: Text, name: str, arguments: Arguments, node
         old = machine.literal_text(arguments.positional[0])
         if old is None:
             return receiver
-        spelled = strings.spelled(node.args[1].value)
+        spelled = strings.spelled(node.args[1]) if len(node.args) > 1 else ""
         text = strings.replaced(machine, receiver, old, arguments.positional[1], site, spelled)
     elif name in ("split", "splitlines", "partition", "rsplit"):
         if name == "splitlines":
@@ -75,7 +72,7 @@ def _of_text(frame: Frame, receiver: Text, name: str, arguments: Arguments, node
     return text
 
 
-def _of_opaque(frame: Frame, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
+def _of_opaque(frame: Frame, receiver: Opaque, name: str, arguments: Arguments, node: ast.Call) -> Value | None:
     if receiver.instant is not None:
         return clocks.method_of(frame.machine, receiver, name, arguments)
     known = receiver.piece.cadence is not None and receiver.piece.evidence is Evidence.PROVED
@@ -87,7 +84,7 @@ def _of_opaque(frame: Frame, receiver: Opaque, name: str, arguments: Arguments, 
         return _unknown_template(frame, name, arguments)
     if name == "get" and arguments.positional:
         key = frame.machine.literal_text(arguments.positional[0])
-        return lists.named(receiver, f"{receiver.name}.{key}" if key else receiver.name)
+        return lists.named(receiver, lists.below(receiver.name, key) if key else receiver.name)
     if name in strings.SAME_TEXT:
         return receiver
     return None
@@ -138,7 +135,7 @@ def _of_mapping(frame: Frame, receiver: Mapping, name: str, arguments: Arguments
     return None
 
 
-def _of_external(frame: Frame, receiver: External, name: str, node: cst.Call) -> Value | None:
+def _of_external(frame: Frame, receiver: External, name: str, node: ast.Call) -> Value | None:
     """Objects of the standard library whose content is known: files, environment, string templates."""
     if name in ("read_text", "read", "readlines", "read_bytes") and receiver.name in (
         "open()", "io.open()", "pathlib.Path()", "pathlib.Path().open()", "codecs.open()",
@@ -151,7 +148,7 @@ def _of_external(frame: Frame, receiver: External, name: str, node: cst.Call) ->
     return None
 
 
-def _file_text(frame: Frame, receiver: External, node: cst.Call) -> Value:
+def _file_text(frame: Frame, receiver: External, node: ast.Call) -> Value:
     """The text of a file whose path is a constant is fixed text, read where it is there."""
     path = None
     if receiver.arguments is not None:

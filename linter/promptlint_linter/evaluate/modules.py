@@ -1,25 +1,23 @@
-"""Modules of the linted project and their definitions; a definition is parsed by libcst when it is evaluated."""
+"""Modules of the linted project and their definitions; a definition is parsed when it is evaluated."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import libcst as cst
-from libcst.metadata import CodeRange, PositionProvider
-
 from promptlint_core.prompt import Place
 from promptlint_linter.evaluate.outline import ClassOutline, Lines, Outline
+from promptlint_linter.evaluate.string_parts import Span, part_span
+from promptlint_linter.evaluate.syntax import characters, parse
 
 if TYPE_CHECKING:
     from promptlint_linter.project import Project
 
 _LONGEST_EXPRESSION = 120
-_LEAST_UNIQUE_CHARS = 8
-"""Shorter text may occur inside another word."""
 
 
 class Definition:
@@ -42,78 +40,70 @@ class Definition:
     def text(self) -> str:
         return "".join(self.module.source_lines[self.lines.first - 1 : self.lines.last])
 
-    @cached_property
-    def _tree(self) -> cst.Module:
-        """Indented lines are parsed below an `if` so that the strings in them keep their text."""
-        head = "if 1:\n" if self._is_indented else ""
-        return cst.parse_module(head + self.text)
+    @property
+    def _above(self) -> int:
+        """How many lines of the module come before the first that was parsed, less the line that was put ahead."""
+        return self.lines.first - (2 if self._is_indented else 1)
 
     @property
     def _is_indented(self) -> bool:
         return self.text[:1] in (" ", "\t")
 
     @cached_property
-    def statements(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
-        """Raises libcst's ParserSyntaxError when libcst does not take what the standard parser took."""
-        body: Sequence[cst.BaseStatement | cst.BaseSmallStatement] = self._tree.body
-        if self._is_indented and body and isinstance(body[0], cst.If):
-            return body[0].body.body
-        return body
+    def statements(self) -> Sequence[ast.stmt]:
+        """Raises SyntaxError when lines that are part of a module make no sense by themselves."""
+        if not self._is_indented:
+            return parse(self.text)
+        # below an `if`, so that the strings in them keep their text
+        (above,) = parse("if 1:\n" + self.text)
+        return above.body if isinstance(above, ast.If) else ()
 
     @cached_property
-    def function(self) -> cst.FunctionDef | None:
-        return next((s for s in self.statements if isinstance(s, cst.FunctionDef)), None)
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        return next((s for s in self.statements if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+
+    def note_part(self, part: ast.Constant, whole: ast.JoinedStr) -> None:
+        """A constant part of an f-string: where it stands in it is found out when somebody asks."""
+        self._parts[part] = whole
 
     @cached_property
-    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
-        """One pass of code generation; libcst's public way to the same table visits every node twice more."""
-        provider = PositionProvider()
-        provider._gen_impl(self._tree)  # noqa: SLF001
-        return {node: span for node, span in provider._computed.items() if isinstance(span, CodeRange)}  # noqa: SLF001
-
-    def place(self, node: cst.CSTNode) -> Place:
-        """Where a node of this definition stands."""
-        known = self._places.get(node)
-        if known is None:
-            known = self._places[node] = self._only_occurrence(node) or self._generated_place(node)
-        return known
-
-    @cached_property
-    def _places(self) -> dict[cst.CSTNode, Place]:
+    def _parts(self) -> dict[ast.AST, ast.JoinedStr]:
         return {}
 
-    def _only_occurrence(self, node: cst.CSTNode) -> Place | None:
-        """The place of a node whose source text occurs once: most that is reported, found without a table."""
-        code = self._tree.code_for_node(node)
-        start = self.text.find(code)
-        if start < 0 or len(code) < _LEAST_UNIQUE_CHARS or self.text.find(code, start + 1) >= 0:
-            return None
-        end = start + len(code)
-        first, last = self.text.count("\n", 0, start), self.text.count("\n", 0, end)
-        return Place(
-            self.module.shown,
-            self.lines.first + first,
-            start - self.text.rfind("\n", 0, start),
-            self.lines.first + last,
-            end - self.text.rfind("\n", 0, end),
-        )
-
-    def _generated_place(self, node: cst.CSTNode) -> Place:
-        span = self._positions.get(node)
+    def place(self, node: ast.AST) -> Place:
+        """Where a node of this definition stands."""
+        span = self._span(node)
         if span is None:
             return Place(self.module.shown, self.lines.first)
-        above = self.lines.first - (2 if self._is_indented else 1)
-        return Place(
-            self.module.shown,
-            span.start.line + above,
-            span.start.column + 1,
-            span.end.line + above,
-            span.end.column + 1,
+        whole = self._parts.get(node)
+        if whole is not None and isinstance(node, ast.Constant):
+            span = part_span(self._source(span), whole, node).within(span)
+        return Place(self.module.shown, span.line + 1, span.column + 1, span.end_line + 1, span.end_column + 1)
+
+    def _span(self, node: ast.AST) -> Span | None:
+        """Lines and columns in the module, from 0, in characters; None for a node that is in no source."""
+        if not isinstance(node, ast.expr | ast.stmt) or not hasattr(node, "lineno"):
+            return None
+        lines = self.module.source_lines
+        first = node.lineno + self._above - 1
+        last = (node.end_lineno or node.lineno) + self._above - 1
+        return Span(
+            first,
+            characters(lines[first], node.col_offset),
+            last,
+            characters(lines[last], node.end_col_offset or node.col_offset),
         )
 
-    def code(self, node: cst.CSTNode) -> str:
+    def _source(self, span: Span) -> str:
+        lines = self.module.source_lines[span.line : span.end_line + 1]
+        lines[-1] = lines[-1][: span.end_column]
+        lines[0] = lines[0][span.column :]
+        return "".join(lines)
+
+    def code(self, node: ast.AST) -> str:
         """The source of an expression on one line."""
-        text = re.sub(r"\s+", " ", self._tree.code_for_node(node)).strip()
+        span = self._span(node)
+        text = re.sub(r"\s+", " ", self._source(span)).strip() if span is not None else ""
         return text if len(text) <= _LONGEST_EXPRESSION else text[: _LONGEST_EXPRESSION - 1] + "…"
 
 

@@ -1,18 +1,18 @@
-"""What a module defines, and on which lines: read by the standard parser, which is ten times faster than libcst.
+"""What a module defines, and on which lines.
 
-The outline only says where things are. What is evaluated, reported or edited is libcst's tree of those lines, made
-when somebody asks for it.
+The outline only says where things are. What is evaluated and reported is the tree of those lines, made again when
+somebody asks for it: to keep the trees of a whole project would take a gigabyte.
 """
 
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from promptlint_linter.calls.frameworks import INSTRUCTION_DECORATORS
 from promptlint_linter.evaluate.seeds import Sight, holds_prompt_text, is_seeded
+from promptlint_linter.evaluate.syntax import parse
 from promptlint_linter.gate import may_hold_prompt
 
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncFor, ast.AsyncWith)
@@ -67,13 +67,11 @@ def read_outline(text: str, stem: str) -> Outline:
     Raises SyntaxError, ValueError, RecursionError or MemoryError when the text cannot be parsed.
     """
     outline = Outline()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
-        reader = _Reader(Sight(text), stem, may_hold_prompt(text))
-        body = ast.parse(text).body
-        if reader.is_gated:
-            reader.find_constants(body)
-        reader.read_body(body, outline)
+    reader = _Reader(Sight(text), stem, may_hold_prompt(text))
+    body = parse(text)
+    if reader.is_gated:
+        reader.find_constants(body)
+    reader.read_body(body, outline)
     return outline
 
 

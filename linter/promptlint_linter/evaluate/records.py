@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
-
-import libcst as cst
 
 from promptlint_linter.calls.shapes import CallShape
 from promptlint_linter.evaluate.values import Arguments, Listing, Site, Text, Value
@@ -44,7 +43,7 @@ class Called:
     """The model or agent object that the method belongs to."""
 
 
-Key = tuple[cst.CSTNode, cst.CSTNode | None]
+Key = tuple[ast.AST, ast.AST | None]
 """A node, and the call for whose arguments its function was run."""
 
 
@@ -55,7 +54,7 @@ class Records:
     composed: dict[Key, Composed] = field(default_factory=dict)
     listed: dict[Key, Listed] = field(default_factory=dict)
     called: dict[Key, Called] = field(default_factory=dict)
-    rebound: set[cst.CSTNode] = field(default_factory=set)
+    rebound: set[ast.AST] = field(default_factory=set)
     """Constructors of models on whose object a bound is set afterwards."""
     names: dict[int, tuple[Text, str]] = field(default_factory=dict)
     """Names of the variables that hold a text, by its identity."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from promptlint_linter.evaluate.branches import either
 from promptlint_linter.evaluate.values import UNKNOWN, Site, Value
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from promptlint_linter.evaluate.machine import Machine
     from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Module
 
@@ -33,7 +32,7 @@ class Frame:
     most: Cadence | None = None
     """Nothing evaluated here changes faster: module constants, `__init__`."""
     depth: int = 0
-    via: cst.CSTNode | None = None
+    via: ast.AST | None = None
     """The call for whose arguments this run is made; None when the function is run for itself."""
     loops: int = 0
     returns: list[Value] = field(default_factory=list)
@@ -43,14 +42,14 @@ class Frame:
     done: set[Definition] = field(default_factory=set)
     """Of a module or class: the statements that were run."""
 
-    def site(self, node: cst.CSTNode) -> Site:
+    def site(self, node: ast.AST) -> Site:
         return Site(self.source, node)
 
-    def value(self, node: cst.BaseExpression) -> Value:
+    def value(self, node: ast.expr) -> Value:
         """The value of an expression, with calls of project functions run."""
         return self.machine.force(self.lazy(node))
 
-    def lazy(self, node: cst.BaseExpression) -> Value:
+    def lazy(self, node: ast.expr) -> Value:
         """The value of an expression; calls of project functions may be left for later."""
         return self.machine.value(node, self)
 

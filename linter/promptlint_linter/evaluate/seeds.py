@@ -1,6 +1,6 @@
 """Which definitions are worth evaluating: those that call a model, make messages or put prompt text together.
 
-Judged on the standard parser's tree, which is there already; libcst then parses these alone, and what they ask for.
+Judged on the tree of the whole file; these alone are then evaluated, and what they ask for.
 """
 
 from __future__ import annotations

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_linter.evaluate import changes, fragments, lists
 from promptlint_linter.evaluate.branches import after_loop
-from promptlint_linter.evaluate.outline import Imported
+from promptlint_linter.evaluate.outline import imported_names
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.values import (
     UNKNOWN,
@@ -25,121 +24,106 @@ from promptlint_linter.evaluate.values import (
     Value,
 )
 
-Statement = cst.BaseStatement | cst.BaseSmallStatement
 _DEEPEST_SECOND_PASS = 2
 _MOST_UNROLLED = 32
 
 
-def run_body(frame: Frame, body: Sequence[Statement]) -> bool:
+def run_body(frame: Frame, body: Sequence[ast.stmt]) -> bool:
     """Run statements in order; False when the way ends before the last."""
     for statement in body:
-        if isinstance(statement, cst.SimpleStatementLine):
-            if not run_body(frame, statement.body):
-                return False
-            continue
         rule = _RULES.get(type(statement))
         if rule is not None and rule(frame, statement) is False:
             return False
     return True
 
 
-def run_suite(frame: Frame, suite: cst.BaseSuite) -> bool:
-    return run_body(frame, suite.body)
-
-
-def _assign(frame: Frame, node: cst.Assign) -> None:
+def _assign(frame: Frame, node: ast.Assign) -> None:
     value = frame.lazy(node.value)
     for target in node.targets:
-        changes.assign(frame, target.target, value)
+        changes.assign(frame, target, value)
 
 
-def _annotated(frame: Frame, node: cst.AnnAssign) -> None:
+def _annotated(frame: Frame, node: ast.AnnAssign) -> None:
     if node.value is not None:
         changes.assign(frame, node.target, frame.lazy(node.value))
 
 
-def _augmented(frame: Frame, node: cst.AugAssign) -> None:
+def _augmented(frame: Frame, node: ast.AugAssign) -> None:
     old = frame.value(node.target)
     added = frame.lazy(node.value)
-    if isinstance(node.operator, cst.AddAssign):
+    if isinstance(node.op, ast.Add):
         name = lists.dotted(node.target) or ""
         new = changes.added(frame, old, added, node, name)
-    elif isinstance(node.operator, cst.BitOrAssign):
+    elif isinstance(node.op, ast.BitOr):
         new = lists.united(old, frame.machine.force(added))
     else:
         new = Opaque(UNKNOWN_PIECE)
     is_number = isinstance(old, Constant) or (isinstance(old, Opaque) and old.piece.origin is Origin.STATE)
-    if isinstance(node.operator, cst.AddAssign | cst.SubtractAssign) and isinstance(old, Opaque):
+    if isinstance(node.op, ast.Add | ast.Sub) and isinstance(old, Opaque):
         is_number = is_number or (old.piece.cadence is None and isinstance(frame.machine.force(added), Constant))
     if is_number and not isinstance(new, Text):
         new = Opaque(fragments.COUNTER) if frame.loops else Opaque(UNKNOWN_PIECE)
     changes.assign(frame, node.target, new)
 
 
-def _expression(frame: Frame, node: cst.Expr) -> None:
+def _expression(frame: Frame, node: ast.Expr) -> None:
     if not changes.change(frame, node.value):
         frame.machine.settle(frame.lazy(node.value), frame)
 
 
-def _return(frame: Frame, node: cst.Return) -> bool:
+def _return(frame: Frame, node: ast.Return) -> bool:
     if node.value is not None:
         frame.returns.append(frame.lazy(node.value))
         frame.ends = frame.site(node)
     return False
 
 
-def _stop(frame: Frame, node: Statement) -> bool:
-    if isinstance(node, cst.Raise) and node.exc is not None:
+def _stop(frame: Frame, node: ast.stmt) -> bool:
+    if isinstance(node, ast.Raise) and node.exc is not None:
         frame.lazy(node.exc)
     return False
 
 
-def _if(frame: Frame, node: cst.If) -> bool:
+def _if(frame: Frame, node: ast.If) -> bool:
     frame.lazy(node.test)
     before = frame.branch()
     ways: list[dict[str, Value]] = []
-    if run_suite(frame, node.body):
+    if run_body(frame, node.body):
         ways.append(frame.names)
     frame.names = before
-    orelse = node.orelse
-    if orelse is None:
-        ways.append(before)
-    else:
-        goes_on = _if(frame, orelse) if isinstance(orelse, cst.If) else run_suite(frame, orelse.body)
-        if goes_on:
-            ways.append(frame.names)
+    if run_body(frame, node.orelse):
+        ways.append(frame.names)
     frame.rejoin(ways)
     return bool(ways)
 
 
-def _loop(frame: Frame, body: cst.BaseSuite, bind: Callable[[], object]) -> None:
+def _loop(frame: Frame, body: Sequence[ast.stmt], bind: Callable[[], object]) -> None:
     before = frame.branch()
     frame.loops += 1
     passes = 2 if frame.loops <= _DEEPEST_SECOND_PASS else 1
     for _ in range(passes):
         bind()
-        run_suite(frame, body)
+        run_body(frame, body)
         for name, value in list(frame.names.items()):
             frame.names[name] = after_loop(before.get(name), value) if name in before else value
     frame.loops -= 1
 
 
-def _for(frame: Frame, node: cst.For) -> None:
+def _for(frame: Frame, node: ast.For | ast.AsyncFor) -> None:
     items = frame.value(node.iter)
 
     constants = _constants(frame, items) if _is_short(node.body) else ()
     if constants:
         for constant in constants:
             changes.assign(frame, node.target, constant)
-            run_suite(frame, node.body)
+            run_body(frame, node.body)
         return
 
     def bind() -> None:
         changes.assign(frame, node.target, lists.element(frame, items, lists.dotted(node.iter) or ""))
 
     _loop(frame, node.body, bind)
-    if node.orelse is not None:
-        run_suite(frame, node.orelse.body)
+    run_body(frame, node.orelse)
 
 
 def _constants(frame: Frame, items: Value) -> tuple[Value, ...]:
@@ -150,85 +134,69 @@ def _constants(frame: Frame, items: Value) -> tuple[Value, ...]:
     return known if all(isinstance(item, Text) and item.literal is not None for item in known) else ()
 
 
-def _is_short(body: cst.BaseSuite) -> bool:
+def _is_short(body: Sequence[ast.stmt]) -> bool:
     """One or two plain statements: `for rule in RULES: lines.append(rule)`."""
-    return len(body.body) <= 2 and all(isinstance(part, cst.SimpleStatementLine) for part in body.body)
+    return len(body) <= 2 and not any(hasattr(part, "body") or isinstance(part, ast.Match) for part in body)
 
 
-def _while(frame: Frame, node: cst.While) -> None:
+def _while(frame: Frame, node: ast.While) -> None:
     _loop(frame, node.body, lambda: frame.lazy(node.test))
-    if node.orelse is not None:
-        run_suite(frame, node.orelse.body)
+    run_body(frame, node.orelse)
 
 
-def _with(frame: Frame, node: cst.With) -> bool:
+def _with(frame: Frame, node: ast.With | ast.AsyncWith) -> bool:
     for item in node.items:
-        value = frame.lazy(item.item)
-        if item.asname is not None and isinstance(item.asname.name, cst.BaseExpression):
-            changes.assign(frame, item.asname.name, value)
-    return run_suite(frame, node.body)
+        value = frame.lazy(item.context_expr)
+        if item.optional_vars is not None:
+            changes.assign(frame, item.optional_vars, value)
+    return run_body(frame, node.body)
 
 
-def _try(frame: Frame, node: cst.Try | cst.TryStar) -> bool:
+def _try(frame: Frame, node: ast.Try | ast.TryStar) -> bool:
     ways: list[dict[str, Value]] = []
-    goes_on = run_suite(frame, node.body)
+    goes_on = run_body(frame, node.body)
     after = frame.branch()
-    if goes_on and (node.orelse is None or run_suite(frame, node.orelse.body)):
+    if goes_on and run_body(frame, node.orelse):
         ways.append(frame.names)
     for handler in node.handlers:
         frame.names = dict(after)
-        if run_suite(frame, handler.body):
+        if run_body(frame, handler.body):
             ways.append(frame.names)
     frame.rejoin(ways)
-    if node.finalbody is not None:
-        run_suite(frame, node.finalbody.body)
+    run_body(frame, node.finalbody)
     return bool(ways)
 
 
-def _match(frame: Frame, node: cst.Match) -> None:
+def _match(frame: Frame, node: ast.Match) -> None:
     frame.lazy(node.subject)
     before = frame.branch()
     ways = [before]
     for case in node.cases:
         frame.names = dict(before)
-        if run_suite(frame, case.body):
+        if run_body(frame, case.body):
             ways.append(frame.names)
     frame.rejoin(ways)
 
 
-def _function(frame: Frame, node: cst.FunctionDef) -> None:
-    frame.names[node.name.value] = Function(frame.source, node, closure=frame)
+def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    frame.names[node.name] = Function(frame.source, node, closure=frame)
     frame.machine.nested.append((frame, node))
 
 
-def _class(frame: Frame, node: cst.ClassDef) -> None:
-    frame.names[node.name.value] = UNKNOWN
+def _class(frame: Frame, node: ast.ClassDef) -> None:
+    frame.names[node.name] = UNKNOWN
 
 
-def _import(frame: Frame, node: cst.Import) -> None:
-    for alias in node.names:
-        path = lists.dotted(alias.name) or ""
-        if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-            frame.names[alias.asname.name.value] = frame.machine.imported(frame.module, Imported(path, None))
-        else:
-            top = path.split(".", 1)[0]
-            frame.names[top] = frame.machine.imported(frame.module, Imported(top, None))
+def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
+    for name, what in imported_names(node):
+        if name != "*":
+            frame.names[name] = frame.machine.imported(frame.module, what)
 
 
-def _import_from(frame: Frame, node: cst.ImportFrom) -> None:
-    if isinstance(node.names, cst.ImportStar):
-        return
-    path = (lists.dotted(node.module) or "") if node.module is not None else ""
-    for alias in node.names:
-        name = lists.dotted(alias.name) or ""
-        bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else name
-        what = Imported(path, name, len(node.relative))
-        frame.names[bound] = frame.machine.imported(frame.module, what)
-
-
-def _delete(frame: Frame, node: cst.Del) -> None:
-    if isinstance(node.target, cst.Name):
-        frame.names.pop(node.target.value, None)
+def _delete(frame: Frame, node: ast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            frame.names.pop(target.id, None)
 
 
 def grown_elsewhere(listing: Listing, name: str) -> Listing:
@@ -238,24 +206,27 @@ def grown_elsewhere(listing: Listing, name: str) -> Listing:
 
 
 _RULES: dict[type, Callable[[Frame, Any], bool | None]] = {
-    cst.Assign: _assign,
-    cst.AnnAssign: _annotated,
-    cst.AugAssign: _augmented,
-    cst.Expr: _expression,
-    cst.Return: _return,
-    cst.Raise: _stop,
-    cst.Break: _stop,
-    cst.Continue: _stop,
-    cst.If: _if,
-    cst.For: _for,
-    cst.While: _while,
-    cst.With: _with,
-    cst.Try: _try,
-    cst.TryStar: _try,
-    cst.Match: _match,
-    cst.FunctionDef: _function,
-    cst.ClassDef: _class,
-    cst.Import: _import,
-    cst.ImportFrom: _import_from,
-    cst.Del: _delete,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Expr: _expression,
+    ast.Return: _return,
+    ast.Raise: _stop,
+    ast.Break: _stop,
+    ast.Continue: _stop,
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.TryStar: _try,
+    ast.Match: _match,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.ClassDef: _class,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.Delete: _delete,
 }

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import libcst as cst
+from typing import TYPE_CHECKING, TypeGuard
 
 from promptlint_core.cadence import Cadence
 from promptlint_linter.evaluate import fragments
@@ -26,7 +25,6 @@ from promptlint_linter.evaluate.values import (
     Site,
     Text,
     Value,
-    literal,
 )
 
 if TYPE_CHECKING:
@@ -71,79 +69,54 @@ TEXT_FUNCTIONS = frozenset(
 )  # fmt: skip
 
 
-def plain_string(node: cst.SimpleString, frame: Frame) -> Value:
-    return literal(text_value(node), frame.site(node))
-
-
-def text_value(node: cst.SimpleString) -> str:
+def text_value(node: ast.Constant) -> str:
     """The text of a string literal; bytes are taken for UTF-8."""
-    written = node.value
-    if written[0] in "'\"" and "\\" not in written and "\r" not in written:
-        ends = 3 if written[:3] in ('"""', "'''") and len(written) >= 6 else 1
-        return written[ends:-ends]  # most are what they look like, and a parser takes its time
-    value = node.evaluated_value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    value = node.value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def adjacent(node: cst.ConcatenatedString, frame: Frame) -> Value:
-    parts: list[cst.BaseExpression] = []
-    rest: cst.BaseExpression = node
-    while isinstance(rest, cst.ConcatenatedString):
-        parts.append(rest.left)
-        rest = rest.right
-    parts.append(rest)
+def is_text(node: ast.expr | None) -> TypeGuard[ast.Constant]:
+    """Whether an expression is a string literal."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+
+
+def f_string(node: ast.JoinedStr, frame: Frame) -> Value:
+    """An f-string, with the strings that stand beside it."""
     run: list[Piece | Fork] = []
-    for part in parts:
-        value = frame.lazy(part)
-        run += value.fragments if isinstance(value, Text) else ()
+    for part in node.values:
+        if is_text(part):
+            frame.source.note_part(part, node)
+            run.append(Piece(text_value(part), Cadence.FIXED, site=frame.site(part)))
+        elif isinstance(part, ast.FormattedValue):
+            value = frame.lazy(part.value)
+            run += text_of(frame.machine, value, frame.site(part.value), spelled(part.value), _spec(part))
     return Text(merged(tuple(run)))
 
 
-def f_string(node: cst.FormattedString, frame: Frame) -> Value:
-    run: list[Piece | Fork] = []
-    for part in node.parts:
-        if isinstance(part, cst.FormattedStringText):
-            run.append(Piece(_unescaped(part.value, node.start), Cadence.FIXED, site=frame.site(part)))
-        elif isinstance(part, cst.FormattedStringExpression):
-            spec = "".join(
-                inner.value for inner in part.format_spec or () if isinstance(inner, cst.FormattedStringText)
-            )
-            value = frame.lazy(part.expression)
-            run += text_of(frame.machine, value, frame.site(part.expression), spelled(part.expression), spec)
-    return Text(merged(tuple(run)))
+def _spec(part: ast.FormattedValue) -> str:
+    """The constant text of a format specification."""
+    inner = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else ()
+    return "".join(text_value(text) for text in inner if is_text(text))
 
 
-def _unescaped(text: str, start: str) -> str:
-    text = text.replace("{{", "{").replace("}}", "}")
-    if "r" in start.lower() or "\\" not in text:
-        return text
-    simple = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": ""}
-    return re.sub(r"\\(.|\n)", lambda match: simple.get(match[1], match[0]), text)
-
-
-def spelled(node: cst.BaseExpression) -> str:
+def spelled(node: ast.expr) -> str:
     """The dotted name of a name or attribute, `row["user_name"]` as its key; empty for anything else."""
-    if isinstance(node, cst.Name):
-        return node.value
-    if isinstance(node, cst.Attribute):
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
         base = spelled(node.value)
-        return f"{base}.{node.attr.value}" if base else node.attr.value
-    if isinstance(node, cst.Subscript) and len(node.slice) == 1:
-        index = node.slice[0].slice
-        if isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString):
-            base = spelled(node.value)
-            key = text_value(index.value)
-            return f"{base}.{key}" if base else key
-    if isinstance(node, cst.Call):
-        inner = node.func
-        if isinstance(inner, cst.Name) and inner.value in ("str", "repr", "format") and node.args:
-            return spelled(node.args[0].value)
-        if isinstance(inner, cst.Attribute) and inner.attr.value in SAME_TEXT:
+        return f"{base}.{node.attr}" if base else node.attr
+    if isinstance(node, ast.Subscript) and is_text(node.slice):
+        base, key = spelled(node.value), text_value(node.slice)
+        return f"{base}.{key}" if base else key
+    if isinstance(node, ast.Call):
+        inner, first = node.func, node.args[0] if node.args else None
+        if isinstance(inner, ast.Name) and inner.id in ("str", "repr", "format") and first is not None:
+            return spelled(first)
+        if isinstance(inner, ast.Attribute) and inner.attr in SAME_TEXT:
             return spelled(inner.value)
-        if isinstance(inner, cst.Attribute) and inner.attr.value == "get" and node.args:
-            key_node = node.args[0].value
-            if isinstance(key_node, cst.SimpleString):
-                return f"{spelled(inner.value)}.{text_value(key_node)}"
+        if isinstance(inner, ast.Attribute) and inner.attr == "get" and is_text(first):
+            return f"{spelled(inner.value)}.{text_value(first)}"
     return ""
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
-
-import libcst as cst
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_linter.calls.messages import PLACEHOLDER_CLASSES, ROLES, normal_role
@@ -64,7 +63,7 @@ def is_template(name: str) -> bool:
     return name in _JINJA or name.rsplit(".", 1)[-1] in PLACEHOLDER_CLASSES
 
 
-def template(frame: Frame, callee: External, arguments: Arguments, node: cst.Call) -> Value | None:
+def template(frame: Frame, callee: External, arguments: Arguments, node: ast.Call) -> Value | None:
     """The template that a class or a factory of a library makes."""
     name = callee.name
     last = name.rsplit(".", 1)[-1]
@@ -116,9 +115,9 @@ def _history(site: Site, name: str) -> Opaque:
     return Opaque(piece, name=name)
 
 
-def _jinja_globals(frame: Frame, node: cst.Call) -> tuple[tuple[str, Value], ...]:
+def _jinja_globals(frame: Frame, node: ast.Call) -> tuple[tuple[str, Value], ...]:
     """`env.globals["now"] = …`."""
-    if not isinstance(node.func, cst.Attribute):
+    if not isinstance(node.func, ast.Attribute):
         return ()
     name = strings.spelled(node.func.value)
     known = frame.lookup_dotted(f"{name}.globals") if name else None
@@ -132,10 +131,10 @@ def _entries(frame: Frame, value: Value | None) -> tuple[tuple[str, Value], ...]
     return tuple((key, entry) for key, entry in known.entries if key is not None)
 
 
-def message(frame: Frame, role: str, arguments: Arguments, node: cst.Call) -> Value:
+def message(frame: Frame, role: str, arguments: Arguments, node: ast.Call) -> Value:
     """`SystemMessage(content)`, `ChatMessage(role=…, content=…)`, `SystemMessagePromptTemplate.from_template(text)`."""
     machine, site = frame.machine, frame.site(node)
-    is_template = isinstance(node.func, cst.Attribute) and node.func.attr.value == "from_template"
+    is_template = isinstance(node.func, ast.Attribute) and node.func.attr == "from_template"
     if role:
         content = next(
             (found for key in ("content", "template", "prompt", "text") if (found := arguments.keywords.get(key))),
@@ -156,7 +155,7 @@ def message(frame: Frame, role: str, arguments: Arguments, node: cst.Call) -> Va
     return Message(normal_role(role), content if content is not None else UNKNOWN, site, is_template=is_template)
 
 
-def method_of(frame: Frame, receiver: Template, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
+def method_of(frame: Frame, receiver: Template, name: str, arguments: Arguments, node: ast.Call) -> Value | None:
     """`partial`, `format`, `render`, `invoke` and their kin."""
     if name in ("partial", "partial_format"):
         given = tuple((key, value) for key, value in arguments.keywords.entries if key is not None)
@@ -170,7 +169,7 @@ def method_of(frame: Frame, receiver: Template, name: str, arguments: Arguments,
     return receiver if name in ("with_config", "bind", "with_retry", "append", "extend", "copy") else None
 
 
-def filled_by_call(frame: Frame, receiver: Template, arguments: Arguments, node: cst.Call) -> Value:
+def filled_by_call(frame: Frame, receiver: Template, arguments: Arguments, node: ast.Call) -> Value:
     """The template with the values of a call."""
     given: list[tuple[str | None, Value]] = list(arguments.keywords.entries)
     if arguments.positional:
@@ -187,7 +186,7 @@ def filled_by_call(frame: Frame, receiver: Template, arguments: Arguments, node:
     return result
 
 
-def _record(frame: Frame, made: Template, node: cst.Call) -> None:
+def _record(frame: Frame, made: Template, node: ast.Call) -> None:
     """A template that is filled out of sight is a prompt already, with placeholders known by their names."""
     result = filled(frame, made, frame.site(node))
     if isinstance(result, Text):

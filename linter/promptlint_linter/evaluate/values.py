@@ -5,15 +5,15 @@ All are immutable; growth (`append`, `+=`) makes a new value and binds the name 
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.clock import Precision
+from promptlint_linter.evaluate.syntax import FunctionNode
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from promptlint_linter.evaluate.modules import ClassDefinition, Definition, Module
     from promptlint_linter.evaluate.scopes import Frame
 
@@ -25,7 +25,7 @@ class Site:
     """A node of source; its line and column are computed when it is reported."""
 
     source: Definition
-    node: cst.CSTNode
+    node: ast.AST
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Function(Value):
     """A function or lambda of the linted project, with what is bound already."""
 
     definition: Definition
-    node: cst.FunctionDef | cst.Lambda | None
+    node: FunctionNode | None
     closure: Frame | None = None
     receiver: Value | None = None
     bound: Arguments = Arguments()

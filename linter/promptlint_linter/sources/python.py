@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from functools import partial
-
-import libcst as cst
 
 from promptlint_core.practice import Practice
 from promptlint_core.prompt import Place
@@ -20,7 +19,7 @@ from promptlint_linter.practices.read import practices_of
 from promptlint_linter.project import Project
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
 
-_GIVEN_UP = (TooFarError, RecursionError, cst.ParserSyntaxError)
+_GIVEN_UP = (TooFarError, RecursionError, SyntaxError)
 _MOST_NESTED = 200
 
 
@@ -111,7 +110,7 @@ def _run_function(machine: Machine, definition: Definition) -> None:
 def _run_nested(machine: Machine) -> None:
     """Functions inside functions, with the names that their makers gave them."""
     done = 0
-    seen: set[cst.FunctionDef] = set()
+    seen: set[ast.AST] = set()
     while machine.nested and done < _MOST_NESTED:
         outer, node = machine.nested.pop(0)
         if node in seen:
