@@ -32,7 +32,7 @@ _REQUEST = _set("request req correlation trace span run invocation call message 
 _RETRIEVED = _set("context contexts passages chunks snippets memories retrieved retrieval evidence knowledge excerpts")
 _ROLE = _set(
     "personality persona character role style brand system additional extra global static base project domain "
-    "environment env runtime execution"
+    "environment env runtime execution scenario"
 )
 _BACKGROUND = _set("context contexts knowledge")
 """Behind a word of `_ROLE`: who the model is to be and what it is told of its setting, which stays; nothing was looked
@@ -40,7 +40,7 @@ up."""
 _AGENT = _set("role agent persona profile character bot teammate")
 _AIMS = _set("goal goals objective objectives")
 """Of an agent they say what it is for, as its name does; of a task they say what is asked."""
-_QUANTITY = _set("total num number count max min n")
+_QUANTITY = _set("total num number count max min n per")
 """`total_chunks` is a number, no text."""
 _DOCUMENTS = _set("documents document docs results memory sources hits snippet passage chunk text texts content")
 

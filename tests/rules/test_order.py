@@ -213,6 +213,22 @@ def test_the_environment_is_told_loudly_at_the_head_of_a_conversation(
     assert found.severity is severity
 
 
+ANSWER = Segment("Let us think step by step.", Cadence.FIXED, part=Part.MESSAGES, role="assistant")
+NEXT = Segment(RULES_TEXT, Cadence.FIXED, part=Part.MESSAGES, role="user")
+
+
+@pytest.mark.parametrize(
+    ("segments", "found"),
+    [
+        pytest.param([TASK, NEXT], 1, id="rules in the same turn"),
+        pytest.param([TASK, ANSWER, NEXT], 0, id="the next turn of the conversation"),
+        pytest.param([SYSTEM_QUERY, ANSWER, NEXT], 1, id="a task in the system text"),
+    ],
+)
+def test_a_later_turn_cannot_be_moved_ahead_of_the_question(segments: list[Segment], found: int) -> None:
+    assert found == len(list(TaskFirst().check_prompt(Prompt(tuple(segments)))))
+
+
 RANDOM = Segment(None, Cadence.CALL, Origin.RANDOM, place=PLACE, expression="token_hex(16)")
 
 

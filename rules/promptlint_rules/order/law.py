@@ -58,18 +58,27 @@ def violations(prompt: Prompt, *origins: Origin, slowest: Cadence = Cadence.DAY)
             continue
         if segment.place is None and not segment.expression:
             continue  # put together from parts: nothing could be pointed at
-        slower = [
-            other for other in prompt.behind(index) if other.cadence is not None and other.cadence < segment.cadence
-        ]
+        behind = list(_behind(prompt, index))
+        slower = [other for other in behind if other.cadence is not None and other.cadence < segment.cadence]
         history = any(other.cadence is Cadence.APPEND for other in slower)
         stable = "\n".join(other.text for other in slower if other.text)
         enough = tokens.at_least(stable, MIN_STABLE_TOKENS) and tokens.at_least(
-            "\n".join(_worth_moving(prompt.segments[index + 1 :], segment.cadence)), MIN_STABLE_TOKENS
+            "\n".join(_worth_moving(behind, segment.cadence)), MIN_STABLE_TOKENS
         )
         if not history and not enough:
             continue
         grown = any(other.cadence is Cadence.APPEND for other in prompt.segments[:index])
         yield Violation(segment, tokens.count(stable), history, grown, enough)
+
+
+def _behind(prompt: Prompt, index: int) -> Iterator[Segment]:
+    """What stands behind a segment; of a question in a message only what is said before the model answers it."""
+    segment = prompt.segments[index]
+    answered = segment.cadence is Cadence.TURN and not is_instruction(segment)
+    for other in prompt.behind(index):
+        if answered and other.role in ("assistant", "tool") and other.cadence is not Cadence.APPEND:
+            return
+        yield other
 
 
 def _worth_moving(segments: Sequence[Segment], cadence: Cadence) -> Iterator[str]:
