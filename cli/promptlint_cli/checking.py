@@ -46,6 +46,8 @@ class Wishes:
     settings: dict[str, Any]
     traffic: Path | None = None
     """Store of the proxy that findings are priced with."""
+    traffic_week: str = "last"
+    prices: tuple[Path, ...] = ()
 
     @property
     def from_stdin(self) -> bool:
@@ -71,6 +73,8 @@ def run_check(wishes: Wishes) -> int:
     """One run; the exit status."""
     if wishes.from_stdin and len(wishes.paths) > 1:
         raise PromptlintError("`-` stands alone: standard input and files cannot be linted in one run")
+    if wishes.prices and not wishes.traffic:
+        raise PromptlintError("--prices is for --traffic: give the store whose traffic the prices are for")
     config = effective_config(wishes)
     stdin = sys.stdin.buffer.read() if wishes.from_stdin else None
     if wishes.write_baseline:
@@ -86,7 +90,7 @@ def run_check(wishes: Wishes) -> int:
             return _fix_stdin(wishes, outcome)
         outcome = _fix_files(wishes, config, outcome)
     if wishes.traffic:
-        outcome = replace(outcome, findings=_with_costs(outcome, wishes.traffic, config))
+        outcome = replace(outcome, findings=_with_costs(outcome, wishes.traffic, wishes, config))
     render = statistics.render if wishes.statistics else renderer(config.output_format)
     text = render(outcome)
     if text or wishes.output_file:
@@ -94,12 +98,17 @@ def run_check(wishes: Wishes) -> int:
     return exit_status.CLEAN if wishes.exit_zero or not outcome.findings else exit_status.FINDINGS
 
 
-def _with_costs(outcome: Outcome, store: Path, config: Config) -> tuple[Reported, ...]:
+def _with_costs(outcome: Outcome, store: Path, wishes: Wishes, config: Config) -> tuple[Reported, ...]:
     try:
         from promptlint_report.join import price_findings
     except ImportError as error:
         raise PromptlintError(f"--traffic needs {error.name}: install promptlint-prefix[report]") from error
-    return price_findings(outcome.findings, store, config)
+    if not store.is_dir():
+        raise PromptlintError(f"--traffic {store} is no folder: give the folder that the proxy writes its records to")
+    priced = price_findings(outcome.findings, store, config, week=wishes.traffic_week, price_files=wishes.prices)
+    for note in priced.notes:
+        click.echo(f"--traffic: {note}", err=True)
+    return priced.findings
 
 
 def _lint(wishes: Wishes, config: Config, stdin: bytes | None) -> Outcome:

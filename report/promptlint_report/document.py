@@ -138,6 +138,8 @@ class Advice:
     """`file:line`, or a sentence that says why there is none."""
     text: str
     diff: str = ""
+    source_rule: str = ""
+    """The rule of the finding at `place`: mostly the same as `rule`; empty where there is no finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +159,18 @@ class LeftOut:
     """Rows or files that no figure counts, and why."""
 
     what: str
+    """In the plural."""
     count: int
     why: str
+
+    @property
+    def sentence(self) -> str:
+        """What was left out and why, in words.
+
+        >>> LeftOut("exchanges", 1, "without a time: of no week").sentence
+        '1 exchange: without a time: of no week'
+        """
+        return f"{self.count:,} {self.what[:-1] if self.count == 1 else self.what}: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,30 +8,36 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from promptlint_core.errors import PromptlintError
 from promptlint_linter.check import check
 from promptlint_linter.config import Config, load_config
-from promptlint_linter.fixes import plan_fixes
 from promptlint_linter.reported import Reported
-from promptlint_proxy.records.keys import load_key
+from promptlint_proxy.records.keys import KEY_FILE, load_key
 from promptlint_report.document import Advice
-from promptlint_report.engine import Engine, connect
-from promptlint_report.figures.missed import Fault, faults, group_rows
+from promptlint_report.engine import connect
+from promptlint_report.explain import Seen, Source, Sureness, causes, explain, findings_of_group
+from promptlint_report.figures.missed import Fault, faults, group_rows, strip_segments
 from promptlint_report.make import Asked, materials
-from promptlint_report.material import THIS, Material, Options
+from promptlint_report.material import THIS, Material, Options, requests
 from promptlint_report.period import find_period, zone
+from promptlint_report.records import has_damaged_pages
 from promptlint_report.requests import usd
-from promptlint_report.templates import Match, Template, find_templates, match_group
+from promptlint_report.templates import find_templates, match_group
 
 UNBOUNDED = "KV501"
 """Costs no cache hit but the output that no bound limits."""
+_NO_KEY = (
+    f"the store has no {KEY_FILE}, so its prompts cannot be matched with source: put the key there that the proxy got "
+    "with --hash-key-file"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """What the linter finds below some paths."""
+class Priced:
+    """Findings with their cost, and what a user should know about it."""
 
-    templates: tuple[Template, ...]
     findings: tuple[Reported, ...]
+    notes: tuple[str, ...]
 
 
 def read_source_tree(paths: Sequence[Path], store: Path, config: Config | None = None) -> Source:
@@ -40,103 +46,120 @@ def read_source_tree(paths: Sequence[Path], store: Path, config: Config | None =
     Raises PromptlintError for a path that does not exist or a configuration that is wrong.
     """
     known = config or load_config(paths[0])
-    templates = find_templates(paths, known, load_key(store))
-    return Source(templates, check(paths, known).findings)
+    findings = check(paths, known).findings
+    if not (store / KEY_FILE).exists():
+        return Source((), findings, _NO_KEY)
+    return Source(find_templates(paths, known, load_key(store)), findings)
 
 
 def advise(material: Material, found: Sequence[Fault], source: Source) -> dict[tuple[str, str], Advice]:
     """For each fault, by group and rule: the line to change and the change."""
-    groups = list(dict.fromkeys(fault.group for fault in found))
-    rows = group_rows(material, groups) if groups else {}
-    matches = {group: match_group(row["sketch"] or (), source.templates) for group, row in rows.items()}
-    return {(fault.group, fault.rule): _advice(fault, matches.get(fault.group, []), source) for fault in found}
+    return explain(found, _seen(material, [fault.group for fault in found], source), source)
 
 
 def price_findings(
-    findings: Iterable[Reported], store: Path, config: Config, week: str = "last", timezone: str = "UTC"
-) -> tuple[Reported, ...]:
+    findings: Iterable[Reported],
+    store: Path,
+    config: Config,
+    week: str = "last",
+    timezone: str = "UTC",
+    price_files: Sequence[Path] = (),
+) -> Priced:
     """The findings with their cost: what the fault cost in a week of recorded traffic of the groups they lie in.
 
     A finding whose prompt is in no recorded group, or whose fault did not show there, keeps cost None.
 
-    Raises PromptlintError when there is no store.
+    Raises PromptlintError when there is no store or a price file is wrong.
     """
     listed = tuple(findings)
-    paths = sorted({finding.prompt.path for finding in listed if finding.prompt} | {item.path for item in listed})
-    there = [Path(path) for path in paths if Path(path).is_file()]
     now = datetime.now(UTC)
-    asked = Asked(store, find_period(week, zone(timezone), now), Options(now=now, top=1_000_000))
-    templates = find_templates(there, config, load_key(store)) if there else ()
+    asked = Asked(store, find_period(week, zone(timezone), now), Options(now=now, top=1_000_000), price_files)
+    try:
+        return _price(listed, asked, config, check_pages=False)
+    except PromptlintError:
+        raise
+    except Exception:
+        # As in the report: one file that is damaged behind a good footer fails the engine as a whole.
+        if not has_damaged_pages(store, asked.period):
+            raise
+        return _price(listed, asked, config, check_pages=True)
+
+
+def _price(listed: tuple[Reported, ...], asked: Asked, config: Config, check_pages: bool) -> Priced:
     with tempfile.TemporaryDirectory(prefix="promptlint-report-") as scratch:
         engine = connect("duckdb", Path(scratch))
         try:
-            material = materials(engine, asked)
-            if material is None or not templates:
-                return listed
-            return _priced(listed, material, templates, engine)
+            material, left_out = materials(engine, asked, check_pages)
+            notes = tuple(f"left out: {left.sentence}" for left in left_out)
+            if THIS not in material.totals:
+                elsewhere = sum(row["requests"] for row in material.totals.values())
+                more = f" (the weeks before hold {requests(elsewhere)})" if elsewhere else ""
+                return Priced(listed, (f"no requests were recorded in {asked.period.name}{more}", *notes))
+            if not (asked.store / KEY_FILE).exists():
+                return Priced(listed, (_NO_KEY, *notes))
+            paths = sorted({item.prompt.path for item in listed if item.prompt} | {item.path for item in listed})
+            there = [Path(path) for path in paths if Path(path).is_file()]
+            templates = find_templates(there, config, load_key(asked.store)) if there else ()
+            priced = _priced(material, Source(templates, listed))
+            return Priced(priced, (_summary(priced, material), *notes))
         finally:
             engine.close()
 
 
-def _priced(
-    findings: Sequence[Reported], material: Material, templates: Sequence[Template], engine: Engine
-) -> tuple[Reported, ...]:
-    del engine
-    sums = material.sums("week", "prompt_group")
-    by_group = {row["prompt_group"]: row for row in material.run(sums.filter(sums.week == THIS))}
-    rows = group_rows(material, [group for group in by_group if group])
-    groups_of: dict[tuple[str, int], list[str]] = {}
-    for group, row in rows.items():
-        for match in match_group(row["sketch"] or (), templates):
-            groups_of.setdefault((match.template.path, match.template.line), []).append(group)
-    this = faults(material)[THIS]
-    told = []
-    for finding in findings:
-        groups = groups_of.get((finding.prompt.path, finding.prompt.line), []) if finding.prompt else []
-        if finding.rule == UNBOUNDED:
-            parts = [
-                Fault(group, UNBOUNDED, "", row["unbounded"], row["unbounded_output"], usd(row["cost_unbounded"]))
-                for group in groups
-                if (row := by_group[group])["unbounded"]
-            ]
-        else:
-            parts = [fault for fault in this if fault.group in groups and fault.rule == finding.rule]
-        told.append(replace(finding, cost=_cost(parts, material)) if parts else finding)
-    return tuple(told)
+def _summary(priced: Sequence[Reported], material: Material) -> str:
+    count = sum(finding.cost is not None for finding in priced)
+    text = f"{count:,} of {len(priced):,} findings cost something in {material.period.name}"
+    if count < len(priced):
+        text += "; the others lie in no recorded prompt, or their fault did not show there"
+    return text
 
 
-def _cost(parts: Sequence[Fault], material: Material) -> dict[str, object]:
-    known = [part.usd for part in parts if part.usd is not None]
+def _seen(material: Material, groups: Iterable[str], source: Source) -> dict[str, Seen]:
+    wanted = list(dict.fromkeys(group for group in groups if group))
+    rows = group_rows(material, wanted) if wanted else {}
     return {
-        "week": material.period.name,
-        "usd": sum(known) if known else None,
-        "tokens": sum(part.tokens for part in parts),
-        "requests": sum(part.requests for part in parts),
-        "groups": sorted({part.group for part in parts}),
-        "basis": "estimated",
-        "price": material.price_note or None,
+        group: Seen(
+            tuple(match_group(row["sketch"] or (), source.templates)),
+            strip_segments(row["strip"]) if row["strip"] else (),
+        )
+        for group, row in rows.items()
     }
 
 
-def _advice(fault: Fault, matches: Sequence[Match], source: Source) -> Advice:
-    if not matches:
-        text = "No template of the source is in this group's prompts."
-        return Advice(fault.group, fault.rule, fault.path, "", text)
-    places = {(match.template.path, match.template.line) for match in matches}
-    inside = [
-        finding
-        for finding in source.findings
-        if finding.prompt and (finding.prompt.path, finding.prompt.line) in places
-    ]
-    same = [finding for finding in inside if finding.rule == fault.rule]
-    if not same:
-        template = matches[0].template
-        text = f"The template; the linter finds no {fault.rule} in it."
-        return Advice(fault.group, fault.rule, fault.path, f"{template.path}:{template.line}", text)
-    finding = max(same, key=lambda item: item.tokens_behind or 0)
-    planned = plan_fixes([finding], unsafe=True)
-    diff = "".join(fix.diff() for fix in planned)
-    text = finding.message if diff else finding.advice or finding.message
-    if diff and finding.fix and not finding.fix.safe:
-        text += " (an unsafe fix: read it before you apply it with --unsafe-fixes)"
-    return Advice(fault.group, fault.rule, fault.path, f"{finding.path}:{finding.line}", text, diff)
+def _priced(material: Material, source: Source) -> tuple[Reported, ...]:
+    sums = material.sums("week", "prompt_group")
+    by_group = {row["prompt_group"]: row for row in material.run(sums.filter(sums.week == THIS))}
+    groups = _seen(material, by_group, source)
+    parts: list[tuple[Fault, tuple[Reported, ...]]] = []
+    this = faults(material)[THIS]
+    known = causes(this, groups, source)
+    for fault in this:
+        cause = known[fault.group, fault.rule]
+        if cause.sureness in {Sureness.EXACT, Sureness.FAMILY}:
+            parts.append((fault, cause.findings))
+    for group, seen in groups.items():
+        row = by_group[group]
+        open_ended = tuple(item for item in findings_of_group(seen.matches, source) if item.rule == UNBOUNDED)
+        if open_ended and row["unbounded"]:
+            fault = Fault(group, UNBOUNDED, "", row["unbounded"], row["unbounded_output"], usd(row["cost_unbounded"]))
+            parts.append((fault, open_ended))
+    return tuple(_with_cost(finding, parts, material) for finding in source.findings)
+
+
+def _with_cost(finding: Reported, parts: Sequence[tuple[Fault, tuple[Reported, ...]]], material: Material) -> Reported:
+    mine = [(fault, shared) for fault, shared in parts if finding in shared]
+    if not mine:
+        return finding
+    known = [fault.usd for fault, _ in mine if fault.usd is not None]
+    cost: dict[str, object] = {
+        "week": material.period.name,
+        "usd": sum(known) if known else None,
+        "tokens": sum(fault.tokens for fault, _ in mine),
+        "requests": sum(fault.requests for fault, _ in mine),
+        "groups": sorted({fault.group for fault, _ in mine}),
+        "rules": sorted({fault.rule for fault, _ in mine}),
+        "shared_by": max(len(shared) for _, shared in mine),
+        "basis": "estimated",
+        "price": material.price_note or None,
+    }
+    return replace(finding, cost=cost)

@@ -82,14 +82,14 @@ def _attempt(asked: Asked, check_pages: bool) -> Report:
             engine.close()
 
 
-def materials(engine: Engine, asked: Asked) -> Material | None:
-    """What the figures of a week are made from; None when the week has no request.
+def materials(engine: Engine, asked: Asked, check_pages: bool = False) -> tuple[Material, tuple[LeftOut, ...]]:
+    """What the figures of a week are made from, and what was left out; without a request the week has no totals.
 
     Raises PromptlintError when there is no store or a price file is wrong.
     """
-    records = open_records(asked.store, asked.period, engine)
+    records = open_records(asked.store, asked.period, engine, check_pages)
     material = _material(records, engine, asked, price_book(asked.price_files))
-    return material if THIS in material.totals else None
+    return material, records.left_out
 
 
 def _material(records: Records, engine: Engine, asked: Asked, book: PriceBook) -> Material:
@@ -108,10 +108,10 @@ def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -
     if THIS not in material.totals:
         return _empty(asked, engine, left_out, material.totals)
     faults = missed.faults(material)
-    advice = _advice(material, faults[THIS], asked)
+    advice, why_none = _advice(material, faults[THIS], asked)
     sections = (
         spend.build(material),
-        missed.build(material, faults[THIS], advice),
+        missed.build(material, faults[THIS], advice, why_none),
         changes.build(material, faults[THIS], faults[LAST]),
         cache.build(material),
         outputs.build(material),
@@ -127,13 +127,17 @@ def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -
     return replace(report, prices=_prices(material), notes=_notes(material), charges=charges)
 
 
-def _advice(material: Material, found: Sequence[missed.Fault], asked: Asked) -> dict[tuple[str, str], Advice]:
+def _advice(
+    material: Material, found: Sequence[missed.Fault], asked: Asked
+) -> tuple[dict[tuple[str, str], Advice], str]:
+    """The line to change of each fault, and why there is none at all."""
     if not asked.sources:
-        return {}
+        return {}, "--source DIR names the line to change of each fault" if found else ""
     # Reading source loads the linter: only a report that is asked to name lines needs it.
     from promptlint_report.join import advise, read_source_tree
 
-    return advise(material, found[: asked.options.top], read_source_tree(asked.sources, asked.store))
+    source = read_source_tree(asked.sources, asked.store)
+    return ({}, source.note) if source.note else (advise(material, found[: asked.options.top], source), "")
 
 
 def _frame(
@@ -183,7 +187,7 @@ def _notes(material: Material) -> tuple[str, ...]:
 def _without_a_time(records: Records, engine: Engine) -> list[LeftOut]:
     exchanges = records.exchanges
     found = engine.run(exchanges.aggregate(n=exchanges.started_at.isnull().sum()))[0]["n"]
-    return [LeftOut("exchanges", int(found), "have no time, so they belong to no week")] if found else []
+    return [LeftOut("exchanges", int(found), "no time is recorded, so no week is known")] if found else []
 
 
 def _prices(material: Material) -> tuple[PriceLine, ...]:

@@ -89,7 +89,7 @@ def test_a_finding_gets_what_its_fault_cost(folder: Path) -> None:
     config = _config(folder)
     found = check([folder / "src"], config).findings
 
-    told = price_findings(found, Path(str(store)), config, week="2026-W48")
+    told = price_findings(found, Path(str(store)), config, week="2026-W48").findings
 
     (clock,) = [finding for finding in told if finding.rule == "KV101"]
     assert clock.cost is not None
@@ -104,4 +104,4 @@ def test_findings_of_templates_that_no_traffic_shows_keep_no_cost(folder: Path) 
     config = _config(folder)
     other = check([folder / "src" / "other.py"], config).findings
 
-    assert other == price_findings(other, Path(str(store)), config, week="2026-W48")
+    assert other == price_findings(other, Path(str(store)), config, week="2026-W48").findings

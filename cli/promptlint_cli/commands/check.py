@@ -36,7 +36,14 @@ FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 @click.option(
     "--traffic",
     type=click.Path(path_type=Path),
-    help="Store of the proxy: tell what each finding cost in last week's traffic.",
+    help="Store of the proxy: tell what each finding cost in a week's traffic.",
+)
+@click.option("--week", default="last", show_default=True, help="Week of --traffic: 2026-W48, last, this, or a date.")
+@click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="With --traffic: price file that goes ahead of the built-in prices, as for `promptlint report`.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
 @click.option("--jobs", "-j", type=click.IntRange(0), help="Processes to use; 0: one per core.")
@@ -60,6 +67,8 @@ def command(paths: tuple[Path, ...], **options: Any) -> int:
         stdin_filename=options.pop("stdin_filename"),
         exit_zero=options.pop("exit_zero"),
         traffic=options.pop("traffic"),
+        traffic_week=options.pop("week"),
+        prices=options.pop("prices"),
         watch=options.pop("watch"),
         settings=options,
     )

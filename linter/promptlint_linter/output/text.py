@@ -48,8 +48,24 @@ def _finding(finding: Reported, excerpts: Excerpts) -> str:
 
 
 def _cost(cost: dict[str, Any]) -> str:
-    money = f"${cost['usd']:,.2f}, " if cost.get("usd") is not None else ""
-    return f"cost in {cost['week']}: {money}{cost['tokens']:,} tokens in {cost['requests']:,} requests (estimated)"
+    tokens, requests = (_counted(cost[name], name) for name in ("tokens", "requests"))
+    shared = f", together with {others}" if (others := _others(cost)) else ""
+    return f"cost in {cost['week']}: {_money(cost.get('usd'))}, {tokens} in {requests}{shared} (estimated)"
+
+
+def _money(usd: float | None) -> str:
+    if usd is None:
+        return "no known price"
+    return f"${usd:,.2f}" if usd >= 0.01 or not usd else f"${usd:.6f}".rstrip("0")
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number:,} {name[:-1] if number == 1 else name}"
+
+
+def _others(cost: dict[str, Any]) -> str:
+    others = cost.get("shared_by", 1) - 1
+    return f"{others} other {'finding' if others == 1 else 'findings'}" if others else ""
 
 
 def _code(excerpts: Excerpts, path: str, line: int) -> str:

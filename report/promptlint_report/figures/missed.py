@@ -44,8 +44,10 @@ def faults(material: Material) -> dict[int, list[Fault]]:
     return {THIS: _with_paths(material, found[THIS]), LAST: found[LAST]}
 
 
-def build(material: Material, found: list[Fault], advice: Mapping[tuple[str, str], Advice]) -> Section:
-    """`advice` holds the line to change by group and rule; it is empty when no source was given."""
+def build(
+    material: Material, found: list[Fault], advice: Mapping[tuple[str, str], Advice], why_none: str = ""
+) -> Section:
+    """`advice` holds the line to change by group and rule; `why_none` says why it is empty."""
     this, last, price = material.this, material.last, material.price_note
     figures = (
         Figure(
@@ -98,10 +100,23 @@ def build(material: Material, found: list[Fault], advice: Mapping[tuple[str, str
         )
         for fault in shown
     )
-    note = f"{len(rest)} smaller faults are not shown" if rest else ""
+    note = _note(shown, rest, advice, why_none)
     table = Table("missed", "Missed savings by fault", columns, rows, note, price)
     told = tuple(advice[key] for fault in shown if (key := (fault.group, fault.rule)) in advice and advice[key].place)
     return Section("missed", "Missed savings", figures, (table,), strips=_strips(material, found), advice=told)
+
+
+def _note(shown: list[Fault], rest: list[Fault], advice: Mapping[tuple[str, str], Advice], why_none: str) -> str:
+    notes = []
+    if rest:
+        notes.append(f"{len(rest)} smaller fault{' is' if len(rest) == 1 else 's are'} not shown")
+    strange = {fault.group for fault in shown if advice and _source(advice, fault) is None}
+    if strange:
+        count = "1 group" if len(strange) == 1 else f"{len(strange)} groups"
+        notes.append(f"of {count} no template stands below --source: give the folder of the application that sends it")
+    if why_none:
+        notes.append(why_none)
+    return "; ".join(notes)
 
 
 def _source(advice: Mapping[tuple[str, str], Advice], fault: Fault) -> str | None:
@@ -139,7 +154,7 @@ def _strips(material: Material, found: list[Fault]) -> tuple[Strip, ...]:
     strips = []
     for group in wanted:
         row = newest.get(group)
-        segments = _segments(row["strip"]) if row and row["strip"] else ()
+        segments = strip_segments(row["strip"]) if row and row["strip"] else ()
         if row and segments:
             strips.append(Strip(group, f"{group} · {row['provider'] or ''} {row['model'] or ''}".strip(), segments))
     return tuple(strips)
@@ -153,7 +168,8 @@ def group_rows(material: Material, wanted: list[str]) -> dict[str, Row]:
     return {row["prompt_group"]: row for row in rows}
 
 
-def _segments(text: str) -> tuple[StripSegment, ...]:
+def strip_segments(text: str) -> tuple[StripSegment, ...]:
+    """The segments of a strip as the records hold it, in JSON."""
     try:
         items = json.loads(text)
         return tuple(

@@ -41,7 +41,7 @@ class Headline:
 def headline(report: Report) -> Headline:
     known = {figure.id: figure for _, figure in report.figures()}
     figures = tuple((known[name].label, _told(known[name])) for name in FIGURES if name in known)
-    left_out = tuple(f"{left.count:,} {left.what}: {left.why}" for left in report.left_out)
+    left_out = tuple(left.sentence for left in report.left_out)
     return Headline(f"promptlint report {report.week}", report.summary, figures, _faults(report), left_out)
 
 

@@ -28,7 +28,7 @@ def render(report: Report) -> str:
         lines.append("")
     if report.left_out:
         lines += ["## Left out", ""]
-        lines += [f"- {left.count:,} {left.what}: {left.why}" for left in report.left_out]
+        lines += [f"- {left.sentence}" for left in report.left_out]
         lines.append("")
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -48,7 +48,7 @@ def render(report: Report, color: bool = False, width: int | None = None) -> str
         _section(console, section)
     _prices(console, report)
     for left in report.left_out:
-        console.print(f"left out: {left.count:,} {escape(left.what)}: {escape(left.why)}")
+        console.print(f"left out: {escape(left.sentence)}")
     console.print(f"[dim]{LEGEND}[/dim]")
     return out.getvalue()
 
