@@ -34,7 +34,7 @@ def write(text: str, output_file: Path | None = None) -> None:
     if output_file is not None:
         try:
             output_file.parent.mkdir(parents=True, exist_ok=True)
-            output_file.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+            output_file.write_text(click.unstyle(text) + "\n", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise PromptlintError(f"cannot write {output_file}: {error.strerror}") from error
         return

@@ -55,7 +55,12 @@ def engine_key() -> str:
             for path in sorted(Path(folder).rglob("*.py")):
                 state = path.stat()
                 told.append(f"{path} {state.st_size} {state.st_mtime_ns}")
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:20]
+    return _digest_of(told)[:20]
+
+
+def _digest_of(told: Iterable[str]) -> str:
+    """Of names of files too, which need not be UTF-8."""
+    return hashlib.sha256("\0".join(told).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class ResultCache:
@@ -66,8 +71,7 @@ class ResultCache:
         self._folder = folder / engine
         if not self._folder.is_dir():
             _remove_old(folder)
-        names = "\n".join(sorted(map(str, roots)))
-        self._context = f"{Path.cwd()}\n{hashlib.sha256(names.encode()).hexdigest()}"
+        self._context = f"{Path.cwd()}\n{_digest_of(sorted(map(str, roots)))}"
         self._digests: dict[str, str | None] = {}
 
     def get(self, key: str) -> FileResult | None:
@@ -93,7 +97,7 @@ class ResultCache:
 
     def key(self, *told: str) -> str:
         """Names one file's result."""
-        return hashlib.sha256("\0".join((self._context, *told)).encode("utf-8", "surrogatepass")).hexdigest()
+        return _digest_of((self._context, *told))
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / key[2:]

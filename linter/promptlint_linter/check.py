@@ -26,6 +26,7 @@ from promptlint_linter.sources.read import read_unit
 from promptlint_linter.sources.unit import Problem, SourceUnit
 from promptlint_linter.suppressed import Suppressions
 from promptlint_rules.base import Severity
+from promptlint_rules.tool.unreadable_file import UnreadableFile
 
 Progress = Callable[[int, int], None]
 """Called with the files done and the files in all."""
@@ -107,7 +108,8 @@ def conclude(found: Found, results: Sequence[FileResult], config: Config) -> Out
     policy = _Policy(config, found.targets)
     shown = [told for finding in _distinct(raw) if (told := policy.judge(finding))]
     named = {target.shown for target in found.targets if target.explicit and target.kind is Kind.PYTHON}
-    suppressions = Suppressions({result.path: result.suppressions for result in results}, named)
+    unread = {finding.path for finding in raw if finding.rule == UnreadableFile.id}
+    suppressions = Suppressions({result.path: result.suppressions for result in results}, named | unread)
     kept = suppressions.apply(shown)
     kept += [told for finding in suppressions.complaints(policy.selected) if (told := policy.judge(finding))]
     visible = [finding for finding in kept if finding.severity.rank <= config.min_severity.rank]

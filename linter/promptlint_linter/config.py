@@ -56,6 +56,8 @@ class Config:
     gpu: str | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
     """Key to where its value came from; a key that is absent has its default."""
+    notes: tuple[str, ...] = ()
+    """Sentences on files that were passed over on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +157,20 @@ def load_config(start: Path, *, isolated: bool = False, config_file: Path | None
     Raises PromptlintError for a file that is no TOML, an unknown key or a value of the wrong kind.
     """
     if config_file is not None:
-        return _read_file(config_file, needed=True) or Config(root=config_file.resolve().parent)
+        return _read_file(config_file, needed=True, notes=[]) or Config(root=config_file.resolve().parent)
     start = Path(os.path.realpath(start))  # resolve() raises for a link that goes round in a circle
     folder = start if start.is_dir() else start.parent
     if isolated:
         return Config(root=_isolated_root(folder))
+    notes: list[str] = []
+    config = _nearest_config(folder, notes)
+    return dataclasses.replace(config, notes=tuple(notes)) if notes else config
+
+
+def _nearest_config(folder: Path, notes: list[str]) -> Config:
     for parent in (folder, *folder.parents):
         for name in PROJECT_FILES:
-            config = _read_file(parent / name, needed=False)
+            config = _read_file(parent / name, needed=False, notes=notes)
             if config is not None:
                 return config
         if (parent / ".git").exists():
@@ -175,7 +183,7 @@ def _isolated_root(folder: Path) -> Path:
     return here if folder.is_relative_to(here) else folder
 
 
-def _read_file(path: Path, *, needed: bool) -> Config | None:
+def _read_file(path: Path, *, needed: bool, notes: list[str]) -> Config | None:
     if not needed and not path.is_file():
         return None
     try:
@@ -184,7 +192,8 @@ def _read_file(path: Path, *, needed: bool) -> Config | None:
         raise PromptlintError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         if not needed and path.name == "pyproject.toml" and b"promptlint" not in path.read_bytes():
-            return None  # a broken file that says nothing of promptlint is another tool's to report
+            notes.append(f"{path} is no TOML: {error}; passed over, for it does not name promptlint")
+            return None
         raise PromptlintError(f"{path} is no TOML: {error}") from error
     if path.name == "pyproject.toml":
         tool = data.get("tool", {})

@@ -50,6 +50,14 @@ def read_encoded(path: Path, shown: str, max_bytes: int | None = None) -> Encode
     return decode(data, shown, python=path.suffix in PYTHON_SUFFIXES)
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends, as readers count them.
+
+    `str.splitlines` would also split at form feeds and Unicode separators, which stand inside of lines.
+    """
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
 def as_source(encoded: Encoded, shown: str) -> SourceFile:
     """The text as readers want it: lines end in `\\n`."""
     return SourceFile(shown, encoded.text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from promptlint_core.errors import PromptlintError
-from promptlint_linter.decode import Encoded, read_encoded
+from promptlint_linter.decode import Encoded, lines_of, read_encoded
 from promptlint_linter.reported import Reported
 from promptlint_linter.sources.unit import Problem
 from promptlint_rules.base import Edit, Fix
@@ -28,9 +28,7 @@ class FileFix:
 
     def diff(self) -> str:
         """The change as a unified diff."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True), self.after.splitlines(keepends=True), self.path, self.path
-        )
+        lines = difflib.unified_diff(lines_of(self.before), lines_of(self.after), self.path, self.path)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
@@ -82,9 +80,9 @@ def _span(edit: Edit) -> tuple[tuple[int, int], tuple[int, int]]:
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """The text with its spans replaced; the edits must not overlap."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     starts = [0, *accumulate(map(len, lines))]
-    newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    newline = next((end for end in ("\r\n", "\r") if lines and lines[0].endswith(end)), "\n")
 
     def offset(line: int, column: int) -> int:
         if line > len(lines):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,10 +17,11 @@ class Patterns:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         lines = [pattern.strip() for pattern in patterns]
-        try:
-            self._spec = GitIgnoreSpec.from_lines(lines)
-        except ValueError as error:
-            raise PromptlintError(f"not a pattern: {error}") from error
+        spec = _compiled(lines)
+        if spec is None:
+            wrong = next(line for line in lines if _compiled([line]) is None)
+            raise PromptlintError(f"not a pattern: {wrong!r}")
+        self._spec = spec
         self._names = frozenset(line for line in lines if line and not set(line) & set("*?[]!/\\#"))
 
     def match(self, relative: str, *, folder: bool = False) -> bool:
@@ -30,6 +33,16 @@ class Patterns:
     def decide(self, relative: str, *, folder: bool = False) -> bool | None:
         """True: ignored; False: taken back by a `!` pattern; None: no pattern speaks of it."""
         return self._spec.check_file(relative + "/" if folder else relative).include
+
+
+def _compiled(lines: list[str]) -> GitIgnoreSpec | None:
+    """None when a line is no pattern."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of `re`, for what `[[:alpha:]]` may mean one day
+        try:
+            return GitIgnoreSpec.from_lines(lines)
+        except (ValueError, re.error):
+            return None
 
 
 class GitIgnores:
@@ -60,10 +73,13 @@ class GitIgnores:
 
     def plus(self, folder: str, path: Path) -> GitIgnores:
         try:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            patterns = Patterns(lines)
-        except (OSError, PromptlintError):
+            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        except OSError:
             return self  # git itself passes over what it cannot read
+        try:
+            patterns = Patterns(lines)
+        except PromptlintError:
+            patterns = Patterns(line for line in lines if _compiled([line.strip()]))
         return GitIgnores(((folder.rstrip("/") + "/", patterns), *self._levels))
 
     def match(self, path: str, *, folder: bool = False) -> bool:

@@ -12,9 +12,11 @@ from typing import Any
 from promptlint_linter.sources.kinds import Kind
 
 DIRECTIVE = re.compile(
-    r"(?:#|\{#-?|<!--)[ \t]*promptlint:[ \t]*(?P<verb>[\w-]+)[ \t]*(?:\[(?P<words>[^\]\n]*)\])?(?P<rest>[^\n]*)"
+    r"(?P<opener>(?<!\{)#|\{#-?|<!--)[ \t]*promptlint:[ \t]*(?P<verb>[\w-]+)[ \t]*(?:\[(?P<words>[^\]\n]*)\])?"
 )
-TAIL = re.compile(r"\s*(?:-?#\}|-->)\s*$")
+OTHER_COMMENT = re.compile(r"[ \t]+(?=#[ \t]*[^\W\d])")
+"""What begins another comment on the line, as of another tool; a number sign in a reason (`see #12`) does not."""
+CLOSERS = {"{#": "#}", "{#-": "#}", "<!--": "-->"}
 VERBS = ("ignore", "ignore-file")
 
 
@@ -33,6 +35,8 @@ class Suppression:
     last_line: int
     alone: bool = False
     """Nothing else stands on its line."""
+    closed: bool = True
+    """It ends on the line that it begins on."""
 
     @property
     def whole_file(self) -> bool:
@@ -55,9 +59,20 @@ def _in_lines(lines: list[str]) -> Iterator[Suppression]:
     for number, line in enumerate(lines, 1):
         match = DIRECTIVE.search(line)
         if match:
-            alone = not line[: match.start()].strip()
+            end, closed = _end(line, match)
+            alone = not line[: match.start()].strip() and not line[end:].strip()
             covered = _next_text_line(lines, number) if alone else number
-            yield _suppression(match, number, match.start(), (covered, covered), alone=alone)
+            yield _suppression(match, (number, match.start(), end), (covered, covered), alone=alone, closed=closed)
+
+
+def _end(line: str, match: re.Match[str]) -> tuple[int, bool]:
+    """Where the comment ends, and whether it does so on this line."""
+    closer = CLOSERS.get(match["opener"])
+    if closer is not None:
+        found = line.find(closer, match.end())
+        return (len(line.rstrip()), False) if found < 0 else (found + len(closer), True)
+    other = OTHER_COMMENT.search(line, match.end())
+    return (other.end() if other else len(line.rstrip())), True
 
 
 def _next_text_line(lines: list[str], number: int) -> int:
@@ -86,10 +101,14 @@ def _in_python(text: str) -> Iterator[Suppression]:
         return
     lines = text.split("\n")
     for number, column, comment in comments:
-        match = DIRECTIVE.match(comment)
-        if match:
-            alone = not lines[number - 1][:column].strip()
-            yield _suppression(match, number, column, _covered(number, statements, alone=alone), alone=alone)
+        match = DIRECTIVE.search(comment)
+        if match is None or comment[: match.start()].rstrip(" \t") == comment[: match.start()] != "":
+            continue  # quoted in a sentence; a comment behind another one has a blank between
+        below = not lines[number - 1][:column].strip()
+        end, _ = _end(comment, match)
+        span = (number, column + match.start(), column + end)
+        alone = below and comment[: match.start()] == "" and end == len(comment.rstrip())
+        yield _suppression(match, span, _covered(number, statements, alone=below), alone=alone)
 
 
 LAYOUT = frozenset((tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER))
@@ -108,17 +127,20 @@ def _covered(number: int, statements: Iterable[tuple[int, int]], *, alone: bool)
     return (number, number)
 
 
-def _suppression(match: re.Match[str], line: int, column: int, covered: tuple[int, int], *, alone: bool) -> Suppression:
+def _suppression(
+    match: re.Match[str], span: tuple[int, int, int], covered: tuple[int, int], *, alone: bool, closed: bool = True
+) -> Suppression:
+    """`span`: the line, counted from 1, and where the comment begins and ends in it, counted from 0."""
     words = tuple(word.strip() for word in (match["words"] or "").split(",") if word.strip())
-    end = column + len(match[0].rstrip())
-    return Suppression(line, column + 1, end + 1, match["verb"], words, covered[0], covered[1], alone)
+    line, start, end = span
+    return Suppression(line, start + 1, end + 1, match["verb"], words, *covered, alone, closed)
 
 
 def to_json(suppression: Suppression) -> list[Any]:
     s = suppression
-    return [s.line, s.column, s.end_column, s.verb, list(s.words), s.first_line, s.last_line, s.alone]
+    return [s.line, s.column, s.end_column, s.verb, list(s.words), s.first_line, s.last_line, s.alone, s.closed]
 
 
 def from_json(data: list[Any]) -> Suppression:
-    line, column, end_column, verb, words, first_line, last_line, alone = data
-    return Suppression(line, column, end_column, verb, tuple(words), first_line, last_line, alone)
+    line, column, end_column, verb, words, first_line, last_line, alone, closed = data
+    return Suppression(line, column, end_column, verb, tuple(words), first_line, last_line, alone, closed)

@@ -32,7 +32,9 @@ class Suppressions:
     def __init__(
         self, by_path: Mapping[str, tuple[Suppression, ...]], not_judged: Container[str] = frozenset()
     ) -> None:
-        """`not_judged`: modules whose comments may be of use to prompts of files that this run does not read."""
+        """`not_judged`: files whose comments may be of use: to prompts of files that this run does not read, or to
+        what would be found in a file that cannot be read.
+        """
         self._by_path = by_path
         self._not_judged = not_judged
         self._elsewhere: dict[str, tuple[Suppression, ...]] = {}
@@ -108,8 +110,8 @@ def _unknown(path: str, suppression: Suppression) -> Iterator[Reported]:
 def _unused(path: str, suppression: Suppression, unused: list[str]) -> Reported:
     what = ", ".join(unused) or "any rule"
     told = _complaint(UnusedSuppression, path, suppression, f"nothing to ignore here: no finding of {what}", None)
-    if len(unused) < len(suppression.words):
-        return told  # the rest of the comment is of use
+    if len(unused) < len(suppression.words) or not suppression.closed:
+        return told  # the rest of the comment is of use, or stands on the lines below
     place = Place(path, suppression.line, suppression.column, suppression.line, suppression.end_column)
     whole_line = Place(path, suppression.line, 1, suppression.line + 1, 1)
     edit = Edit(whole_line if suppression.alone else place, "")

@@ -46,8 +46,12 @@ def test_isolated_ignores_every_file_even_a_broken_one(folder: Path) -> None:
     assert load_config(folder, isolated=True) == Config(root=folder)
 
 
-def test_a_broken_pyproject_without_a_word_of_promptlint_is_another_tools_business(folder: Path) -> None:
-    assert load(folder, "[tool", "pyproject.toml").select == ("ALL",)
+def test_a_broken_pyproject_without_a_word_of_promptlint_is_passed_over_with_a_sentence(folder: Path) -> None:
+    config = load(folder, "[tool", "pyproject.toml")
+
+    assert config.select == ("ALL",)
+    [note] = config.notes
+    assert note.startswith(f"{folder / 'pyproject.toml'} is no TOML: ")
 
 
 SENTENCES = {
@@ -102,6 +106,6 @@ def test_options_lie_over_the_file_and_each_value_knows_where_it_came_from(folde
 
 
 def test_every_key_is_a_field_of_the_configuration() -> None:
-    fields = set(Config.__dataclass_fields__) - {"root", "origins"}
+    fields = set(Config.__dataclass_fields__) - {"root", "origins", "notes"}
 
     assert fields == {key.field for key in BY_NAME.values()}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 from promptlint_core.errors import PromptlintError
+from promptlint_linter.check import check
 from promptlint_linter.config import Config, load_config
 from promptlint_linter.files import find_files
 
@@ -139,5 +142,28 @@ def test_a_path_that_does_not_exist_is_a_clear_sentence(folder: Path) -> None:
 
 
 def test_a_pattern_that_is_none_is_a_clear_sentence(folder: Path) -> None:
-    with pytest.raises(PromptlintError, match="not a pattern"):
-        find_files([folder], Config(root=folder, extend_exclude=("!",)))
+    for wrong in ("!", "[z-a]", "back\\"):
+        with pytest.raises(PromptlintError, match=re.escape(f"not a pattern: {wrong!r}")):
+            find_files([folder], Config(root=folder, extend_exclude=("*.md", wrong)))
+
+
+def test_a_line_of_a_gitignore_that_is_no_pattern_leaves_the_others_in_force(folder: Path) -> None:
+    (folder / ".gitignore").write_text("[z-a]\n!\nout/\n[[:alpha:]].py\n")
+    (folder / "out").mkdir()
+    for name in ("out/a.py", "kept.py"):
+        (folder / name).touch()
+
+    assert [target.shown for target in find_files([folder], Config(root=folder)).targets] == ["kept.py"]
+
+
+def test_a_name_that_is_not_utf_8_is_shown_and_linted_and_kept(folder: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    try:
+        (folder / name).write_text("import openai\nopenai.chat.completions.create(messages=[])\n")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 alone")
+
+    first, again = (check([folder], Config(root=folder)) for _ in range(2))
+
+    assert {finding.path for finding in first.findings} == {"caf\\xe9.py"}
+    assert again == first

@@ -33,6 +33,8 @@ EDITS = {
     "at the end of a file without line end": ("a  # x", [edit(1, 4, 1, 7, "")], "a"),
     "line ends stay": ("a\r\nb\r\n", [edit(1, 1, 1, 2, "x\ny")], "x\r\ny\r\nb\r\n"),
     "columns are characters": ("'äö' + b\n", [edit(1, 8, 1, 9, "c")], "'äö' + c\n"),
+    "form feeds are no line ends": ("\x0ca\nbc\n", [edit(2, 1, 2, 2, "X")], "\x0ca\nXc\n"),
+    "nor are separators of Unicode": ("'\u2028\x85\x1c'\nbc\n", [edit(2, 1, 2, 2, "X")], "'\u2028\x85\x1c'\nXc\n"),
     "past the end": ("a\n", [edit(9, 1, 9, 1, "b\n")], "a\nb\n"),
 }
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from promptlint_core.cadence import Evidence
+from promptlint_linter.check import check
+from promptlint_linter.config import Config
+from promptlint_linter.fixes import plan_fixes, write_fix
 from promptlint_linter.reported import FlowStep, PromptRef, Reported
 from promptlint_linter.selection import selected_rules
 from promptlint_linter.sources.kinds import Kind
@@ -38,6 +42,9 @@ COVERED = {
     "another rule": ("x = now()  # promptlint: ignore[KV501]", set()),
     "text in a string": ('x = "# promptlint: ignore[KV101]"', set()),
     "in the middle of a comment": ("x = 1  # see promptlint: ignore[KV101]", set()),
+    "quoted in a comment": ("x = 1  # write `# promptlint: ignore[KV101]`", set()),
+    "behind another comment": ("x = now()  # noqa: E501  # promptlint: ignore[KV101]", {1}),
+    "ahead of another comment": ("x = now()  # promptlint: ignore[KV101] # type: ignore", {1}),
 }
 
 
@@ -56,6 +63,8 @@ TEMPLATES = {
     "jinja with signs": ("a {#- promptlint: ignore[KV101] -#}\n{{ now }}", {1}),
     "markdown": ("<!-- promptlint: ignore[KV101] -->\n{now}", {2}),
     "yaml": ("a: 1\nb: '{now}'  # promptlint: ignore[KV101]\n", {2}),
+    "jinja ahead of text": ("{# promptlint: ignore[KV101] #} It is {{ now }}\n{{ now }}", {1}),
+    "markdown ahead of text": ("<!-- promptlint: ignore[KV101] --> It is {now}\n{now}", {1}),
 }
 
 
@@ -127,6 +136,57 @@ def test_a_file_that_cannot_be_tokenised_still_has_its_comments() -> None:
     [found] = find_suppressions(text, Kind.PYTHON)
 
     assert found.covers(1)
+
+
+REMOVED = {
+    "trailing": ("x = 1  # promptlint: ignore[KV101] why\n", "x = 1\n"),
+    "alone": ("# promptlint: ignore[KV101]\nx = 1\n", "x = 1\n"),
+    "a number sign in the reason": ("x = 1  # promptlint: ignore[KV101] see #12\n", "x = 1\n"),
+    "ahead of another comment": ("x = 1  # promptlint: ignore[KV101]  # type: ignore\n", "x = 1  # type: ignore\n"),
+    "behind another comment": ("x = 1  # noqa: E501  # promptlint: ignore[KV101]\n", "x = 1  # noqa: E501\n"),
+    "alone with another comment": ("# promptlint: ignore[KV101]  # noqa\nx = 1\n", "# noqa\nx = 1\n"),
+    "behind a form feed": ("\x0cdef f():\n    return 2  # promptlint: ignore[KV101]\n", "\x0cdef f():\n    return 2\n"),
+    "behind separators of Unicode": (
+        "s = '\u2028\x85'\ndef f():\n    return 2  # promptlint: ignore[KV101]\n",
+        "s = '\u2028\x85'\ndef f():\n    return 2\n",
+    ),
+    "old line ends": ("x = 1  # promptlint: ignore[KV101]\ry = 2\r", "x = 1\ry = 2\r"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), REMOVED.values(), ids=REMOVED.keys())
+def test_the_fix_removes_the_comment_and_nothing_else(folder: Path, text: str, expected: str) -> None:
+    (folder / "a.py").write_bytes(text.encode())
+    outcome = check([folder], Config(root=folder))
+    [fix] = plan_fixes(outcome.findings, unsafe=False)
+
+    assert fix.after == expected
+    write_fix(fix)
+    assert check([folder], Config(root=folder)).findings == ()
+
+
+REMOVED_FROM_TEMPLATES = {
+    "alone": ("{# promptlint: ignore[KV101] #}\nHello.\n", "Hello.\n"),
+    "ahead of text": ("{# promptlint: ignore[KV101] #} Hello.\n", " Hello.\n"),
+    "between text": ("Hello{#- promptlint: ignore[KV101] why -#}world\n", "Helloworld\n"),
+    "over two lines": ("{# promptlint: ignore[KV101]\nbecause #}\nHello.\n", None),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), REMOVED_FROM_TEMPLATES.values(), ids=REMOVED_FROM_TEMPLATES.keys())
+def test_the_text_around_a_comment_of_a_template_stays(folder: Path, text: str, expected: str | None) -> None:
+    (folder / "a.j2").write_bytes(text.encode())
+    [told] = check([folder / "a.j2"], Config(root=folder)).findings
+
+    assert told.rule == "KV902"
+    assert [fix.after for fix in plan_fixes([told], unsafe=False)] == ([] if expected is None else [expected])
+
+
+def test_nothing_is_said_of_the_comments_of_a_file_that_cannot_be_read(folder: Path) -> None:
+    """What they would silence is not known: a newer Python, which parses the file, finds it."""
+    (folder / "a.py").write_text("x = now()  # promptlint: ignore[KV101]\nopenai(\n")
+
+    assert [finding.rule for finding in check([folder], Config(root=folder)).findings] == ["KV901"]
 
 
 def test_a_comment_survives_the_cache() -> None:
