@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from importlib.util import find_spec
 
 from promptlint_core.exchange import Exchange, Usage
-from promptlint_report.genai_source import GenaiPrices
-from promptlint_report.price_file import own_prices
+from promptlint_report.price_lists import price_lists
 from promptlint_report.prices import UNITS_PER_USD, PriceBook, Priced
 
 _FIRST_REAL_S = 1_000_000_000
@@ -19,8 +17,7 @@ class ExchangePrices:
     """Prices of `genai-prices`, where it is installed, then of our dated table."""
 
     def __init__(self, book: PriceBook | None = None) -> None:
-        installed = [GenaiPrices()] if find_spec("genai_prices") else []
-        self._book = book or PriceBook([*installed, own_prices()])
+        self._book = book or PriceBook(price_lists())
         self._sources: dict[str, None] = {}
 
     @property

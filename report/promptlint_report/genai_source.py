@@ -79,6 +79,11 @@ class GenaiPrices:
         return _steps()[2]
 
 
+def genai_release() -> str:
+    """The version of the installed package."""
+    return importlib.metadata.version("genai-prices")
+
+
 def _at(price: Any, prompt_tokens: int) -> Decimal | None:
     if price is None or isinstance(price, Decimal):
         return price
@@ -99,7 +104,7 @@ def _snapshot() -> Any:
 @cache
 def _edition() -> tuple[str, str]:
     """Version of the package and the newest date in its data: the state that its prices are known to have."""
-    version = importlib.metadata.version("genai-prices")
+    version = genai_release()
     dates = [step for step in _steps()[2] if step <= datetime.now(UTC)]
     newest = max(dates).date().isoformat() if dates else "unknown"
     return version, f"release {version}, newest dated change {newest}"

@@ -25,11 +25,11 @@ from promptlint_report.figures import (
     outputs,
     spend,
 )
-from promptlint_report.genai_source import GenaiPrices
 from promptlint_report.material import LAST, THIS, Material, Options, Row, requests, sums_of
 from promptlint_report.period import Period
-from promptlint_report.price_file import own_prices, read_price_file
-from promptlint_report.prices import PriceBook, PriceSource
+from promptlint_report.price_file import read_price_file
+from promptlint_report.price_lists import price_lists
+from promptlint_report.prices import PriceBook
 from promptlint_report.records import Records, has_damaged_pages, open_records
 from promptlint_report.requests import PRICE_KEYS, cells, in_period, priced, usd
 
@@ -51,9 +51,8 @@ class Asked:
 
 
 def price_book(files: Sequence[Path]) -> PriceBook:
-    """The user's files go first, later ones ahead of earlier ones, then `genai-prices`, then our dated table."""
-    own: list[PriceSource] = [read_price_file(path) for path in reversed(files)]
-    return PriceBook([*own, GenaiPrices(), own_prices()])
+    """The user's files go first, later ones ahead of earlier ones; then the newer of `genai-prices` and our table."""
+    return PriceBook([*(read_price_file(path) for path in reversed(files)), *price_lists()])
 
 
 def make_report(asked: Asked) -> Report:

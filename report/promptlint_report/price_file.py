@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
@@ -38,7 +39,7 @@ _HOSTED_KEYS = {
     "throughput",
 }
 _LITELLM_TIERS = {"": "", "_batches": "batch", "_flex": "flex", "_priority": "priority"}
-_LITELLM_STEPS = {"": 0, "_above_128k_tokens": 128_000, "_above_200k_tokens": 200_000, "_above_272k_tokens": 272_000}
+_LITELLM_STEP = re.compile(r"input_cost_per_token(_above_(\d+)k_tokens)")
 
 
 def read_price_file(path: Path) -> PriceTable:
@@ -54,9 +55,26 @@ def read_price_file(path: Path) -> PriceTable:
 
 
 def own_prices() -> PriceTable:
-    """The dated table that promptlint ships, for models that `genai-prices` does not list."""
-    data = resources.files("promptlint_report").joinpath("data/prices.toml").read_bytes()
-    return parse_prices(data, "promptlint's price table", is_toml=True)
+    """The dated table that promptlint ships, for models that `genai-prices` does not list or lists as they were."""
+    return parse_prices(_own_table(), "promptlint's price table", is_toml=True)
+
+
+def own_prices_are_newer(genai_release: str) -> bool:
+    """Whether our table is newer than a release of `genai-prices`.
+
+    >>> own_prices_are_newer("0.0.9"), own_prices_are_newer("99.0")
+    (True, False)
+    """
+    compared = str(tomllib.loads(_own_table().decode())["ahead_of_genai_prices"])
+    return _release(genai_release) <= _release(compared)
+
+
+def _own_table() -> bytes:
+    return resources.files("promptlint_report").joinpath("data/prices.toml").read_bytes()
+
+
+def _release(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)]
 
 
 def parse_prices(data: bytes, name: str, is_toml: bool) -> PriceTable:
@@ -139,12 +157,18 @@ def _litellm_form(content: Mapping[str, Any], name: str) -> list[PriceEntry]:
         if not isinstance(line, dict) or model == "sample_spec" or "input_cost_per_token" not in line:
             continue
         for tier_suffix, tier in _LITELLM_TIERS.items():
-            for step_suffix, step in _LITELLM_STEPS.items():
+            for step_suffix, step in _litellm_steps(line).items():
                 suffix = step_suffix + tier_suffix
                 if f"input_cost_per_token{suffix}" in line and "output_cost_per_token" in line:
                     rates = _litellm_rates(line, suffix, f"{name} (LiteLLM form)", f"{name}, model {model}")
                     entries.append(PriceEntry(model.lower(), rates, tier=tier, above_prompt_tokens=step))
     return entries
+
+
+def _litellm_steps(line: Mapping[str, Any]) -> dict[str, int]:
+    """Suffixes of the keys of a model to the prompt size above which they hold."""
+    found = (_LITELLM_STEP.match(key) for key in line)
+    return {"": 0, **{match[1]: int(match[2]) * 1000 for match in found if match}}
 
 
 def _litellm_rates(line: Mapping[str, Any], suffix: str, source: str, where: str) -> Rates:

@@ -26,9 +26,18 @@ LISTED = [
     ("writes by life", asked("claude-sonnet-4-5", "anthropic"), (3, 0.3, 3.75, 6, 15)),
     (
         "a dearer tier above a prompt size",
-        asked("claude-sonnet-4-5", "anthropic", prompt=300_000),
-        (6, 0.6, 7.5, 12, 22.5),
+        asked("gpt-5.4", prompt=300_000),
+        (5, 0.5, 5, 5, 22.5),
     ),
+    ("a tier of a new model", asked("claude-haiku-5-5", "anthropic", prompt=100_001), (0.5, 0.05, 0.625, 1, 2.5)),
+    ("a tier of writes", asked("gpt-6-astra", prompt=272_001), (20, 2, 25, 50, 75)),
+    (
+        "a price that changed",
+        asked("deepseek-v4-pro", "deepseek", at=NOON.replace(hour=2)),
+        (1.32, 0.044, 1.32, 1.32, 3.96),
+    ),
+    ("off-peak", asked("deepseek-v4-pro", "deepseek", at=NOON.replace(hour=5)), (0.66, 0.022, 0.66, 0.66, 1.98)),
+    ("a model that only genai-prices lists", asked("gpt-3.5-turbo"), (0.5, 0.5, 0.5, 0.5, 1.5)),
     ("a model newer than genai-prices", asked("gpt-5.6-terra"), (2, 0.2, 2.5, 5, 12)),
     ("a dated name", asked("gpt-5.6-terra-2026-08-01"), (2, 0.2, 2.5, 5, 12)),
     ("a router's name", asked("openai/gpt-5.6-terra", "openrouter"), (2, 0.2, 2.5, 5, 12)),
@@ -85,6 +94,24 @@ def test_a_file_goes_ahead_of_the_lists(tmp_path: Path) -> None:
     assert ("contract", "2026-10-01") == (rates.source, rates.date)
 
 
+@pytest.mark.parametrize(
+    ("release", "first"),
+    [
+        ("0.0.60", "promptlint's table"),
+        ("0.0.61", "promptlint's table"),
+        ("0.0.62", "genai-prices"),
+        ("1.0", "genai-prices"),
+    ],
+)
+def test_the_newer_list_goes_first(monkeypatch: pytest.MonkeyPatch, release: str, first: str) -> None:
+    monkeypatch.setattr("promptlint_report.price_lists.genai_release", lambda: release)
+
+    rates = price_book([]).rates(asked("gpt-4o"))
+
+    assert rates is not None
+    assert rates.source.startswith(first)
+
+
 def test_the_litellm_form_is_read() -> None:
     form = {
         "sample_spec": {"input_cost_per_token": 0},
@@ -101,6 +128,7 @@ def test_the_litellm_form_is_read() -> None:
     }
     table = parse_prices(json.dumps(form).encode(), "map.json", is_toml=False)
 
+    assert table.prompt_steps() == {200_000}
     small, large = table.rates(asked("m")), table.rates(asked("m", prompt=200_001))
     batch = table.rates(asked("m", tier="batch"))
     assert small is not None and large is not None and batch is not None  # noqa: PT018
