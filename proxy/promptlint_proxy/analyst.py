@@ -165,6 +165,7 @@ class Analyst:
                     self._observe(waiting)
                 if self.recorder is not None:
                     self.recorder.tick(self.analysis)
+                    self.metrics.set_records(self.recorder.lost, self.recorder.waiting)
                 self.metrics.set_failures(self.failures.counts)
             except Exception as error:
                 self.failures.add("tick", error)

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, cast
 
 from promptlint_core.errors import PromptlintError
@@ -29,7 +30,8 @@ logger = logging.getLogger(__name__)
 
 NICENESS = 10
 READY = "ready "
-RESTART_WAIT_S = 1.0
+QUICK_DEATH_S = 30.0
+LONGEST_WAIT_S = 60.0
 START_TIMEOUT_S = 60.0
 
 
@@ -40,13 +42,18 @@ class AnalystProcess:
         self.metrics_address = ""
         """Where the metrics are served, once started; empty when they are off."""
         self.restarts = 0
+        self.on_end: Callable[[], None] | None = None
+        """Called, from a thread, each time the process ends."""
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
-        self._died_at_s = 0.0
+        self._started_at_s = 0.0
+        self._quick_deaths = 0
+        self._not_before_s = 0.0
         self._pulses: int | None = None
 
     def start(self) -> None:
         """Start and wait until it can take messages. Raises PromptlintError with its reason when it cannot."""
+        self._started_at_s = time.monotonic()
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         command = [sys.executable, "-m", "promptlint_proxy.analyst_process", str(reading)]
@@ -65,6 +72,10 @@ class AnalystProcess:
             self._process.wait(5)
             raise PromptlintError(line or "the analysis process did not start")
         self.metrics_address = line.removeprefix(READY.strip()).strip()
+        if self.metrics_address:
+            # A scraper must find it again after a restart, whatever port was free at first.
+            self._settings = replace(settings, metrics_listen=self.metrics_address)
+        threading.Thread(target=self._wait_for_end, args=(self._process,), daemon=True).start()
 
     def send(self, messages: Sequence[Message]) -> None:
         """Hand over messages; called by the worker's thread alone. Raises when the process is gone."""
@@ -85,6 +96,7 @@ class AnalystProcess:
 
     def close(self, timeout_s: float = 15.0) -> None:
         """Let it write everything down and leave."""
+        self.on_end = None
         self._close_pulses()
         if self._process is None:
             return
@@ -97,6 +109,11 @@ class AnalystProcess:
             self._process.kill()
             self._process.wait()
         self._close_pipes()
+
+    def _wait_for_end(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        if self.on_end is not None:
+            self.on_end()
 
     def _close_pipes(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout) if self._process is not None else ():
@@ -118,13 +135,27 @@ class AnalystProcess:
 
     def _restart(self) -> None:
         now_s = time.monotonic()
-        if now_s - self._died_at_s < RESTART_WAIT_S:
+        if now_s < self._not_before_s:
             raise BrokenPipeError
-        self._died_at_s = now_s
+        self._quick_deaths = self._quick_deaths + 1 if now_s - self._started_at_s < QUICK_DEATH_S else 0
+        self._not_before_s = now_s + restart_wait_s(self._quick_deaths)
         self.restarts += 1
         self._close_pipes()
         logger.error("the analysis process ended; starting it again")
-        self.start()
+        try:
+            self.start()
+        except PromptlintError as error:
+            logger.error("the analysis process cannot start: %s", error)  # noqa: TRY400 the sentence is enough
+            raise
+
+
+def restart_wait_s(quick_deaths: int) -> float:
+    """Seconds until the next try may follow this one: short, and longer each time it dies soon after its start.
+
+    >>> [restart_wait_s(deaths) for deaths in (0, 1, 2, 5, 50)]
+    [1.0, 1.0, 2.0, 16.0, 60.0]
+    """
+    return min(LONGEST_WAIT_S, 2.0 ** min(max(0, quick_deaths - 1), 10))
 
 
 def main() -> int:
@@ -132,10 +163,9 @@ def main() -> int:
     # The terminal's Ctrl-C and the container's stop go to the proxy; the end of the pipe is what counts here.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    with contextlib.suppress(OSError):
-        os.nice(NICENESS)
     from promptlint_proxy.analyst import Analyst  # noqa: PLC0415 - the parent imports this module for its own end alone
 
+    logging.basicConfig(format="promptlint: %(message)s", stream=sys.stderr)
     pipe = sys.stdin.buffer
     try:
         settings = pickle.load(pipe)  # noqa: S301 our own parent process writes it
@@ -150,6 +180,9 @@ def main() -> int:
     except EOFError:
         return 0
     _say(f"{READY}{address}")
+    # Only now: at low priority the imports alone take many seconds of a busy machine.
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
     ticking = threading.Event()
     ticker = threading.Thread(target=_tick, args=(analyst, ticking), daemon=True)
     ticker.start()

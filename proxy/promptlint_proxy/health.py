@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -65,19 +66,27 @@ class MetricsServer:
         """Listen; returns `host:port`. Raises PromptlintError when the port is taken."""
         handler = type("Handler", (_Handler,), {"analyst": self._analyst})
         try:
-            self._server = ThreadingHTTPServer(self._address, handler)
+            self._server = _server_class(self._address[0])(self._address, handler)
         except OSError as error:
             host, port = self._address
             raise PromptlintError(f"cannot listen on {host}:{port} for metrics: {error.strerror}") from None
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
         host, port = cast("tuple[str, int]", self._server.server_address[:2])
-        return f"{host}:{port}"
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     def close(self) -> None:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
+
+
+class _Server6(ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
+def _server_class(host: str) -> type[ThreadingHTTPServer]:
+    return _Server6 if ":" in host else ThreadingHTTPServer
 
 
 class _Handler(BaseHTTPRequestHandler):

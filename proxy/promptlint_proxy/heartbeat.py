@@ -28,11 +28,15 @@ def pulse_of(addon: PromptlintAddon, worker: Worker) -> Pulse:
     )
 
 
+def wake(worker: Worker) -> None:
+    """Have a dead analysis started again without traffic: the worker's thread does it with the next message."""
+    worker.offer(Gone(""), always=True)
+
+
 async def beat(addon: PromptlintAddon, worker: Worker, analyst: AnalystProcess) -> None:
     """Runs until it is cancelled."""
     while True:
         analyst.beat(pulse_of(addon, worker))
         if not analyst.is_alive:
-            # Without traffic nothing else would notice; the worker's thread starts it again with the next message.
-            worker.offer(Gone(""), always=True)
+            wake(worker)
         await asyncio.sleep(PULSE_S)

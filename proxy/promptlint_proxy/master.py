@@ -24,7 +24,7 @@ from promptlint_proxy import error_page
 from promptlint_proxy.addon import PromptlintAddon
 from promptlint_proxy.analyst_process import AnalystProcess
 from promptlint_proxy.direct_hooks import DirectHooks
-from promptlint_proxy.heartbeat import beat
+from promptlint_proxy.heartbeat import beat, wake
 from promptlint_proxy.records.keys import hash_key
 from promptlint_proxy.routes import Routes, parse_routes
 from promptlint_proxy.settings import ProxySettings, parse_address
@@ -93,6 +93,7 @@ class Sidecar(master.Master):
             if instance.last_exception is not None:
                 raise PromptlintError(f"cannot listen on {self._settings.listen}: {_reason(instance.last_exception)}")
         self.worker.start()
+        self.analyst.on_end = lambda: wake(self.worker)
         self._pulses = asyncio.create_task(beat(self.addon, self.worker, self.analyst))
 
     async def done(self) -> None:

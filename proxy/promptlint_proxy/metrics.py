@@ -196,6 +196,9 @@ class Metrics:
         )
         for totals in (self._dropped, self._actions, self._failures):
             self.registry.register(totals)
+        self._lost_records = _Totals("promptlint_lost_records", "Rows of records that the disk did not take.", "reason")
+        self.registry.register(self._lost_records)
+        self.waiting_records = self._gauge("waiting_records", "Rows of records that are not written yet.")
         self._gauge("build_info", "Version.", ("version",)).labels(__version__).set(1)
 
     def _counter(self, name: str, documentation: str, labels: Sequence[str] = ()) -> Counter:
@@ -323,6 +326,11 @@ class Metrics:
         """Exceptions of the analysis so far."""
         self._own_errors = Tally(counts)
         self._failures.values = self._proxy_errors + self._own_errors
+
+    def set_records(self, lost: int, waiting: int) -> None:
+        """Rows that could not be written."""
+        self._lost_records.values = {"disk": lost}
+        self.waiting_records.set(waiting)
 
 
 def hit_share(measured: Measured) -> str:

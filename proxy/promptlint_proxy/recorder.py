@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,8 +15,9 @@ from promptlint_core.exchange import PieceKind
 from promptlint_core.histogram import packed
 from promptlint_core.prompt import BoundKind, Part
 from promptlint_proxy.compare.policy import policy_of
-from promptlint_proxy.records.live import LiveStore, new_sidecar_id
+from promptlint_proxy.records.live import LiveStore, Row, new_sidecar_id
 from promptlint_proxy.records.passages import SeenPassages
+from promptlint_proxy.records.sealer import Sealer
 
 if TYPE_CHECKING:
     from promptlint_proxy.analysis import Analysis
@@ -46,11 +48,25 @@ class Recorder:
         self._passages = SeenPassages()
         self._groups_at_s = clock()
         self.sidecar = new_sidecar_id()
+        self._lost_before = 0
+        self._is_failing = False
         try:
             self._live = LiveStore(self._folder, self.sidecar, clock=clock)
-        except OSError as error:
-            raise PromptlintError(f"the store {self._folder} cannot be written: {error.strerror}") from None
-        self._seal_abandoned()
+        except (OSError, sqlite3.Error) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise PromptlintError(f"the store {self._folder} cannot be written: {reason}") from None
+        self._sealer = Sealer(self._folder, clock)
+        self._sealer.seal_abandoned(self._live.path)
+
+    @property
+    def lost(self) -> int:
+        """Rows that could not be written and were given up."""
+        return self._lost_before + self._live.lost
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are not written yet."""
+        return self._live.waiting
 
     def take(self, measured: Measured, counter: TokenCounter) -> None:
         """Write one exchange with its findings."""
@@ -58,9 +74,9 @@ class Recorder:
         self._ids[observation.exchange.index] = measured.started.id
         if len(self._ids) > MOST_KNOWN:
             self._ids.popitem(last=False)
-        self._live.add("exchanges", self._exchange_row(measured, counter))
+        self._add("exchanges", self._exchange_row(measured, counter))
         for finding in observation.findings:
-            self._live.add(
+            self._add(
                 "findings",
                 {
                     "exchange_id": measured.started.id,
@@ -76,49 +92,59 @@ class Recorder:
 
     def tick(self, analysis: Analysis) -> None:
         """Commit what is due, write groups, seal a full store."""
-        self._live.commit_if_due()
+        self._try(self._live.commit_if_due)
         now_s = self._clock()
         if now_s - self._groups_at_s >= GROUPS_S:
             self._groups_at_s = now_s
             self._write_groups(analysis)
-        if self._live.rows >= SEAL_ROWS or (self._live.rows and now_s - self._live.opened_at_s >= SEAL_S):
-            self._rotate()
+        self._sealer.retry_if_due()
+        if self._is_failing:
+            return
+        is_full = self._live.rows >= SEAL_ROWS or (self._live.rows and now_s - self._live.opened_at_s >= SEAL_S)
+        if is_full or not self._live.path.exists():
+            self._try(self._rotate)
 
     def close(self, analysis: Analysis) -> None:
         """Write everything down and seal it."""
         try:
             self._write_groups(analysis)
         finally:
-            self._live.close()
-            self._seal(self._live.path)
+            self._try(self._live.close)
+            self._sealer.seal(self._live.path)
+            self._sealer.close()
+            if self._is_failing:
+                logger.error("records could not be written at the end: %d rows are lost", self.lost)
 
     def _rotate(self) -> None:
         full = self._live
+        self._live = LiveStore(self._folder, self.sidecar, self._sequence + 1, self._clock)
         self._sequence += 1
-        self._live = LiveStore(self._folder, self.sidecar, self._sequence, self._clock)
-        full.close()
-        self._seal(full.path)
-
-    def _seal(self, path: Path) -> None:
-        from promptlint_proxy.records.seal import seal  # noqa: PLC0415 - pyarrow takes 60 MiB that a young store needs not
-
         try:
-            seal(self._folder, path)
-        except Exception as error:
-            # The live store stays and is read as it is; the next start tries again.
-            logger.error("%s could not be sealed (%s)", path.name, type(error).__name__)  # noqa: TRY400 one line is enough
+            full.close()
+        finally:
+            self._lost_before += full.lost
+        self._sealer.seal(full.path)
 
-    def _seal_abandoned(self) -> None:
-        from promptlint_proxy.records.seal import abandoned  # noqa: PLC0415
+    def _add(self, table: str, row: Row) -> None:
+        self._try(lambda: self._live.add(table, row))
 
-        for path in abandoned(self._folder):
-            if path != self._live.path:
-                self._seal(path)
+    def _try(self, write: Callable[[], None]) -> None:
+        """Write; a disk that takes nothing is said once, and once more when it does again."""
+        try:
+            write()
+        except (sqlite3.Error, OSError) as error:
+            if not self._is_failing:
+                self._is_failing = True
+                logger.error("records cannot be written (%s); the traffic goes on, and they are tried again", error)  # noqa: TRY400
+            return
+        if self._is_failing and not self._live.waiting:
+            self._is_failing = False
+            logger.warning("records are written again; %d rows were lost", self.lost)
 
     def _write_groups(self, analysis: Analysis) -> None:
         now = _microseconds(time.time())
         for view in analysis.groups():
-            self._live.add(
+            self._add(
                 "groups",
                 {
                     "prompt_group": view.group,

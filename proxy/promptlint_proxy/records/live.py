@@ -7,7 +7,9 @@ import secrets
 import sqlite3
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from promptlint_proxy.records.migrations import migrate
@@ -16,6 +18,11 @@ from promptlint_proxy.records.schema import TABLES, Column
 LIVE_FOLDER = "live"
 COMMIT_ROWS = 100
 COMMIT_S = 1.0
+RETRY_S = 2.0
+"""After a write that failed: a full disk is not asked again for every row."""
+MOST_WAITING_ROWS = 2000
+MOST_WAITING_BYTES = 16 * 1024 * 1024
+"""Kept in memory while the disk takes nothing; the oldest rows go first."""
 
 Row = Mapping[str, object]
 
@@ -43,7 +50,8 @@ def unpack_integers(packed: bytes) -> list[int]:
 class LiveStore:
     """The rows of one process that are not sealed yet. Used by one thread; read by any number of processes.
 
-    Every process that opens the same store folder writes a file of its own, so writers never wait for each other.
+    Every process that opens the same store folder writes a file of its own, so writers never wait for each other. Rows
+    that the disk does not take wait in memory, up to a bound, for the next try.
     """
 
     def __init__(
@@ -53,10 +61,16 @@ class LiveStore:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{sidecar}-{sequence:06d}.sqlite"
         self.rows = 0
+        """Committed."""
+        self.lost = 0
+        """Rows given up because the disk took nothing for too long."""
         self.opened_at_s = clock()
         self._clock = clock
-        self._pending = 0
+        self._waiting: deque[tuple[str, list[object], int]] = deque()
+        """Table, values and about their bytes."""
+        self._waiting_bytes = 0
         self._committed_at_s = self.opened_at_s
+        self._not_before_s = self.opened_at_s
         self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode = WAL")
         # In WAL mode NORMAL never loses a committed row when the process is killed, only when the machine stops.
@@ -66,37 +80,66 @@ class LiveStore:
         self._inserts = {table: _insert(table) for table in TABLES}
 
     def add(self, table: str, row: Row) -> None:
-        """Insert one row; keys of the row that name no column are a mistake of the caller.
+        """Take one row; keys of the row that name no column are a mistake of the caller.
 
-        Raises KeyError for an unknown column.
+        Raises KeyError for an unknown column, and as `commit` does when a batch is full.
         """
         columns = TABLES[table]
         if unknown := row.keys() - {column.name for column in columns}:
             raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
-        if not self._pending:
-            self._database.execute("BEGIN")
-        self._database.execute(self._inserts[table], [_to_sqlite(column, row.get(column.name)) for column in columns])
-        self._pending += 1
-        self.rows += 1
-        if self._pending >= COMMIT_ROWS:
+        values = [_to_sqlite(column, row.get(column.name)) for column in columns]
+        size_bytes = sum(len(value) for value in values if isinstance(value, str | bytes))
+        self._waiting.append((table, values, size_bytes))
+        self._waiting_bytes += size_bytes
+        while len(self._waiting) > MOST_WAITING_ROWS or (
+            self._waiting_bytes > MOST_WAITING_BYTES and len(self._waiting) > 1
+        ):
+            self._waiting_bytes -= self._waiting.popleft()[2]
+            self.lost += 1
+        if len(self._waiting) >= COMMIT_ROWS and self._clock() >= self._not_before_s:
             self.commit()
 
+    @property
+    def waiting(self) -> int:
+        """Rows that are not committed yet."""
+        return len(self._waiting)
+
     def commit_if_due(self) -> None:
-        """Commit when rows have waited for a second; called at least once a second."""
-        if self._pending and self._clock() - self._committed_at_s >= COMMIT_S:
+        """Commit when rows have waited for a second; called at least once a second. Raises as `commit` does."""
+        now_s = self._clock()
+        if self._waiting and now_s - self._committed_at_s >= COMMIT_S and now_s >= self._not_before_s:
             self.commit()
 
     def commit(self) -> None:
-        if self._pending:
+        """Write what waits. Raises sqlite3.Error when the disk does not take it; the rows then wait on."""
+        if not self._waiting:
+            self._committed_at_s = self._clock()
+            return
+        try:
+            self._database.execute("BEGIN")
+            for table, values, _ in self._waiting:
+                self._database.execute(self._inserts[table], values)
             self._database.execute("COMMIT")
-            self._pending = 0
+        except sqlite3.Error:
+            self._not_before_s = self._clock() + RETRY_S
+            with suppress(sqlite3.Error):
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+            raise
+        self.rows += len(self._waiting)
+        self._waiting.clear()
+        self._waiting_bytes = 0
         self._committed_at_s = self._clock()
 
     def close(self) -> None:
-        """Commit and fold the write-ahead log into the file."""
-        self.commit()
-        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._database.close()
+        """Commit and fold the write-ahead log into the file. Raises sqlite3.Error when the disk takes nothing."""
+        try:
+            self.commit()
+            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self.lost += len(self._waiting)
+            self._waiting.clear()
+            self._database.close()
 
 
 def _insert(table: str) -> str:

@@ -71,8 +71,13 @@ def _seal_table(store: Path, stem: str, table: str, rows: pa.Table) -> Iterator[
         target = folder / f"{stem}.parquet"
         # Names that begin with a dot are left out by every reader of partitioned folders.
         beside = folder / f".{stem}.{os.getpid()}.tmp"
-        pq.write_table(of_hour, beside, compression="zstd")
-        beside.replace(target)
+        try:
+            pq.write_table(of_hour, beside, compression="zstd")
+            beside.replace(target)
+        except BaseException:
+            # On a full disk half a file would take the place that the next try needs.
+            beside.unlink(missing_ok=True)
+            raise
         yield target
 
 

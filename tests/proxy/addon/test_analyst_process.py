@@ -1,0 +1,79 @@
+"""A dead analysis is back at once; one that dies again and again is tried less and less often."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import urllib.request
+
+import pytest
+
+from promptlint_core.errors import PromptlintError
+from promptlint_proxy import analyst_process
+from promptlint_proxy.analyst_process import AnalystProcess, restart_wait_s
+from promptlint_proxy.settings import ProxySettings
+
+
+def health(process: AnalystProcess) -> dict[str, object]:
+    with urllib.request.urlopen(f"http://{process.metrics_address}/healthz", timeout=10) as answer:
+        document: dict[str, object] = json.load(answer)
+    return document
+
+
+def test_a_killed_analysis_is_noticed_at_once_and_keeps_its_port() -> None:
+    ended = threading.Event()
+    process = AnalystProcess(ProxySettings(metrics_listen="127.0.0.1:0", upstream=("http://a",)))
+    process.on_end = ended.set
+    process.start()
+    try:
+        address = process.metrics_address
+        assert process._process is not None
+        os.kill(process._process.pid, signal.SIGKILL)
+        assert ended.wait(10)
+        process.send([])
+
+        assert process.restarts == 1
+        assert process.metrics_address == address
+        assert health(process)["status"] == "ok"
+    finally:
+        process.close()
+
+
+@pytest.mark.parametrize(
+    ("ran_s", "waits_s"), [(100.0, [1.0, 1.0, 1.0, 1.0]), (0.5, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0])]
+)
+def test_the_wait_grows_only_while_it_dies_soon(
+    ran_s: float, waits_s: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(analyst_process.time, "monotonic", lambda: now[0])
+    process = AnalystProcess(ProxySettings(upstream=("http://a",)))
+    process.start = lambda: setattr(process, "_started_at_s", now[0])  # type: ignore[method-assign]
+    process.start()
+    for wait_s in waits_s:
+        now[0] = max(now[0] + ran_s, process._not_before_s)
+        process._started_at_s = now[0] - ran_s
+        process._restart()
+        assert process._not_before_s - now[0] == wait_s
+        now[0] += wait_s - 0.01
+        with pytest.raises(BrokenPipeError):
+            process._restart()
+        now[0] += 0.01
+
+
+def test_a_restart_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def refuse() -> None:
+        raise PromptlintError("the store /full cannot be written: disk full")
+
+    process = AnalystProcess(ProxySettings(upstream=("http://a",)))
+    monkeypatch.setattr(process, "start", refuse)
+    with pytest.raises(PromptlintError):
+        process._restart()
+
+    assert "cannot start: the store /full cannot be written" in caplog.text
+
+
+def test_the_longest_wait_is_a_minute() -> None:
+    assert restart_wait_s(10_000) == 60.0
