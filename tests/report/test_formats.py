@@ -100,6 +100,47 @@ def test_a_diff_with_backquotes_stays_one_block_in_markdown(report: Report) -> N
     assert "````diff\n-a\n+```b```\n````" in text
 
 
+def test_markdown_draws_prompts_to_scale_and_trends_in_characters(report: Report) -> None:
+    text = render(report, "markdown")
+
+    strip = "│c│fixed─────────────────────────────────────│append────────────────────│"
+    assert f"g1 · openai test-model, 800 tokens\n{strip}\n" in text
+    assert "  call 20 (system), fixed 480 (system), append 300 (messages)\n" in text
+    assert "- Spend by day, this week `▄█▃···▁` Mon 23 to Sun 29, at most $0.07\n" in text
+    assert "- Spend by day, last week `▆·····█` at most $0.02\n" in text
+
+
+def test_the_terminal_without_colours_parts_segments_with_bars(report: Report) -> None:
+    text = render(report, "terminal")
+
+    assert "│fixed───" in text
+    assert "Spend by day, this week  ▄█▃···▁" in text
+
+
+def test_a_strip_with_a_hostile_name_stays_in_its_block(report: Report) -> None:
+    sections = [
+        replace(section, strips=(replace(section.strips[0], title="```\n# big"),)) if section.strips else section
+        for section in report.sections
+    ]
+
+    text = render(replace(report, sections=tuple(sections)), "markdown")
+
+    (block,) = text.split("```text\n")[1:]
+    assert block.startswith("''' # big, 800 tokens\n│")
+
+
+def test_a_finding_of_another_rule_is_named_beside_the_rule_of_the_wire(report: Report) -> None:
+    advice = Advice("g1", "KV110", "system", "app/p.py:9", "move it", "", "KV105")
+    sections = [
+        replace(section, advice=(advice,)) if section.id == "missed" else section for section in report.sections
+    ]
+    told = replace(report, sections=tuple(sections))
+
+    assert "**app/p.py:9** KV110, in the source KV105: move it" in render(told, "markdown")
+    assert "app/p.py:9 KV110 (in the source KV105)  move it" in render(told, "terminal")
+    assert "KV110, in the source KV105" in render(told, "html")
+
+
 def test_the_page_needs_no_network(report: Report) -> None:
     page = render(report, "html")
 

@@ -61,11 +61,11 @@ def _figures(material: Material) -> tuple[Figure, ...]:
     budget = material.options.budget_usd
     if budget is not None:
         figures.append(Figure("budget", "Budget of the week", budget, Unit.USD, Basis.REPORTED))
-        figures.append(
-            Figure(
-                "budget_used", "Budget used", ratio(spent, budget), Unit.SHARE, basis, ratio(before, budget), "", price
-            )
-        )
+        over_usd = (spent or 0.0) - budget
+        amount = f" by ${over_usd:,.2f}" if over_usd >= 0.01 else ""
+        note = f"over the budget{amount}" if over_usd > 0 else ""
+        used, used_before = ratio(spent, budget), ratio(before, budget)
+        figures.append(Figure("budget_used", "Budget used", used, Unit.SHARE, basis, used_before, note, price))
     requests_before = last["requests"] if last else None
     return (
         *figures,
@@ -92,11 +92,11 @@ def _figures(material: Material) -> tuple[Figure, ...]:
 def _spend_note(row: Row) -> str:
     notes = []
     if row["unpriced_requests"]:
-        notes.append(f"without {requests(row['unpriced_requests'])} that have no known price")
+        notes.append(f"without {requests(row['unpriced_requests'])} of no known price")
     if row["hit_unknown_rows"]:
         notes.append(f"{requests(row['hit_unknown_rows'])} without a known hit priced as wholly computed")
     if row["output_unknown_rows"]:
-        notes.append(f"without the output of {requests(row['output_unknown_rows'])} that do not tell it")
+        notes.append(f"without the output of {requests(row['output_unknown_rows'])} of which it is not known")
     return "; ".join(notes)
 
 

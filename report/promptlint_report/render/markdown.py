@@ -6,6 +6,7 @@ import re
 
 from promptlint_report.document import Advice, Figure, Report, Section, Table, Unit
 from promptlint_report.render.numbers import LEGEND, change, mark, told
+from promptlint_report.render.strokes import chart_lines, strip_key, strip_line
 
 
 def render(report: Report) -> str:
@@ -40,11 +41,36 @@ def _section(section: Section) -> list[str]:
         lines += ["| Figure | This week | | Change |", "|---|--:|---|---|"]
         lines += [_figure(figure) for figure in section.figures]
         lines.append("")
+    lines += _charts(section)
+    lines += _strips(section)
     for table in section.tables:
         lines += _table(table)
     for advice in section.advice:
         lines += _advice(advice)
     return lines
+
+
+def _charts(section: Section) -> list[str]:
+    lines = []
+    for chart in section.charts:
+        for name, spark, span in chart_lines(chart):
+            title = chart.title if len(chart.series) == 1 else f"{chart.title}, {name}"
+            lines.append(f"- {_cell(title)} `{spark}` {_cell(span)}")
+    return [*lines, ""] if lines else []
+
+
+def _strips(section: Section) -> list[str]:
+    """To scale, in a block of fixed width: bars that are narrower than their text need the line below them."""
+    if not section.strips:
+        return []
+    lines = ["### Prompts to scale", "", "```text"]
+    for strip in section.strips:
+        whole = sum(segment.tokens for segment in strip.segments)
+        title = f"{strip.title}, {whole:,} token{'' if whole == 1 else 's'}"
+        lines += [
+            text.replace("`", "'").replace("\n", " ") for text in (title, strip_line(strip), f"  {strip_key(strip)}")
+        ]
+    return [*lines, "```", ""]
 
 
 def _figure(figure: Figure) -> str:
@@ -66,10 +92,15 @@ def _table(table: Table) -> list[str]:
 
 
 def _advice(advice: Advice) -> list[str]:
-    lines = [f"**{_cell(advice.place)}** {advice.rule}: {advice.text}", ""]
+    lines = [f"**{_cell(advice.place)}** {_rules(advice)}: {_cell(advice.text)}", ""]
     # A longer fence than any run of backquotes inside keeps the diff one block.
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", advice.diff)), default=0))
     return [*lines, f"{fence}diff", advice.diff.rstrip("\n"), fence, ""] if advice.diff else lines
+
+
+def _rules(advice: Advice) -> str:
+    other = advice.source_rule not in {"", advice.rule}
+    return f"{advice.rule}, in the source {advice.source_rule}" if other else advice.rule
 
 
 def _cell(text: str) -> str:

@@ -14,6 +14,7 @@ from rich.text import Text
 from promptlint_core.cadence import Cadence
 from promptlint_report.document import Advice, Figure, Report, Section, Strip, Table, Unit
 from promptlint_report.render.numbers import LEGEND, change, mark, told
+from promptlint_report.render.strokes import chart_lines, strip_line
 
 CADENCE_STYLE = {
     str(cadence): style
@@ -45,7 +46,7 @@ def render(report: Report, color: bool = False, width: int | None = None) -> str
     for note in report.notes:
         console.print(f"[dim]{escape(note)}[/dim]")
     for section in report.sections:
-        _section(console, section)
+        _section(console, section, color)
     _prices(console, report)
     for left in report.left_out:
         console.print(f"left out: {escape(left.sentence)}")
@@ -53,20 +54,21 @@ def render(report: Report, color: bool = False, width: int | None = None) -> str
     return out.getvalue()
 
 
-def _section(console: Console, section: Section) -> None:
+def _section(console: Console, section: Section, color: bool) -> None:
     console.print()
     console.rule(f"[bold]{escape(section.title)}", align="left")
     for note in section.notes:
         console.print(escape(note))
     if section.figures:
         console.print(_figures(section.figures))
+    _charts(console, section)
     for table in section.tables:
         if table.rows:
             console.print(_table(table))
         if table.rows and table.note:
             console.print(f"[dim]{escape(table.note)}[/dim]")
     for strip in section.strips:
-        console.print(_strip(strip))
+        console.print(_strip(strip, color))
     for advice in section.advice:
         _advice(console, advice)
 
@@ -93,20 +95,36 @@ def _table(table: Table) -> RichTable:
     return drawn
 
 
-def _strip(strip: Strip) -> Text:
+def _charts(console: Console, section: Section) -> None:
+    for chart in section.charts:
+        for name, spark, span in chart_lines(chart):
+            title = chart.title if len(chart.series) == 1 else f"{chart.title}, {name}"
+            console.print(f"{escape(title)}  {spark}  [dim]{escape(span)}[/dim]")
+
+
+def _strip(strip: Strip, color: bool) -> Text:
+    """In colour the cadences are backgrounds; without it bars part them."""
     whole = sum(segment.tokens for segment in strip.segments) or 1
     line = Text(f"{strip.title}\n")
-    for segment in strip.segments:
-        width = max(1, round(segment.tokens / whole * STRIP_WIDTH))
-        line.append(segment.cadence[:width].ljust(width), style=CADENCE_STYLE.get(segment.cadence, "reverse"))
+    if color:
+        for segment in strip.segments:
+            width = max(1, round(segment.tokens / whole * STRIP_WIDTH))
+            line.append(segment.cadence[:width].ljust(width), style=CADENCE_STYLE.get(segment.cadence, "reverse"))
+    else:
+        line.append(strip_line(strip, STRIP_WIDTH))
     return line.append(f"  {whole:,} tokens")
 
 
 def _advice(console: Console, advice: Advice) -> None:
-    console.print(f"[bold]{escape(advice.place)}[/bold] {escape(advice.rule)}  {escape(advice.text)}")
+    console.print(f"[bold]{escape(advice.place)}[/bold] {escape(_rules(advice))}  {escape(advice.text)}")
     for line in advice.diff.splitlines():
         style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
         console.print(Text(f"  {line}", style=style))
+
+
+def _rules(advice: Advice) -> str:
+    other = advice.source_rule not in {"", advice.rule}
+    return f"{advice.rule} (in the source {advice.source_rule})" if other else advice.rule
 
 
 def _prices(console: Console, report: Report) -> None:
