@@ -9,14 +9,15 @@ from typing import Any
 
 import click
 
-from promptlint_cli.terminal import Progress, write
+from promptlint_cli.terminal import Progress, tell, write
 from promptlint_core import exit_status
 from promptlint_core.cadence import Evidence
 from promptlint_core.errors import PromptlintError
 from promptlint_linter.baseline import write_baseline
 from promptlint_linter.check import Outcome, check, check_text
 from promptlint_linter.config import Config, load_config, override
-from promptlint_linter.fixes import FileFix, plan_fixes, write_fix
+from promptlint_linter.decode import PYTHON_SUFFIXES
+from promptlint_linter.fixes import FileFix, encoded_as, plan_fixes, write_fix
 from promptlint_linter.output import statistics
 from promptlint_linter.output.formats import renderer
 from promptlint_linter.reported import Reported
@@ -59,6 +60,7 @@ def effective_config(wishes: Wishes) -> Config:
     start = (wishes.stdin_filename or Path()) if wishes.from_stdin else wishes.paths[0]
     file = Path(wishes.config_file) if wishes.config_file else None
     config = load_config(start, isolated=wishes.isolated, config_file=file)
+    tell(config.notes)
     settings = dict(wishes.settings)
     if settings.get("min_severity"):
         settings["min_severity"] = Severity(settings["min_severity"])
@@ -87,7 +89,7 @@ def run_check(wishes: Wishes) -> int:
         return _show_diff(wishes, outcome)
     if wishes.fix:
         if stdin is not None:
-            return _fix_stdin(wishes, outcome)
+            return _fix_stdin(wishes, outcome, stdin)
         outcome = _fix_files(wishes, config, outcome)
     if wishes.traffic:
         outcome = replace(outcome, findings=_with_costs(outcome, wishes.traffic, wishes, config))
@@ -129,10 +131,11 @@ def _show_diff(wishes: Wishes, outcome: Outcome) -> int:
     return exit_status.FINDINGS if fixes and not wishes.exit_zero else exit_status.CLEAN
 
 
-def _fix_stdin(wishes: Wishes, outcome: Outcome) -> int:
+def _fix_stdin(wishes: Wishes, outcome: Outcome, stdin: bytes) -> int:
+    """Standard output gets all of the input back, whatever is wrong with it: an editor puts it into its buffer."""
     fixes = _plan(wishes, outcome)
-    text = fixes[0].after if fixes else next(iter(outcome.texts.values()), "")
-    click.echo(text.encode(), nl=False)
+    python = wishes.stdin_filename is None or wishes.stdin_filename.suffix in PYTHON_SUFFIXES
+    click.echo(encoded_as(stdin, fixes[0].after, python=python) if fixes else stdin, nl=False)
     left = len(outcome.findings) - sum(fix.fixes for fix in fixes)
     return exit_status.FINDINGS if left and not wishes.exit_zero else exit_status.CLEAN
 
@@ -157,11 +160,14 @@ def run_watch(wishes: Wishes) -> int:
     try:
         from watchfiles import watch  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
-        raise PromptlintError("--watch needs the package watchfiles: pip install watchfiles") from error
+        raise PromptlintError("--watch needs watchfiles: install promptlint-prefix[watch]") from error
     if wishes.from_stdin:
         raise PromptlintError("--watch watches files, not standard input")
     run_check(wishes)
     for _ in watch(*wishes.paths):
         click.clear()
-        run_check(wishes)
+        try:
+            run_check(wishes)
+        except PromptlintError as error:  # a configuration that is half written is whole at the next change
+            tell([str(error)])
     return exit_status.CLEAN

@@ -36,6 +36,7 @@ class LazyGroup(click.Group):
         first = next((arg for arg in args if not arg.startswith("-") or arg == "-"), None)
         asks_group = {"--help", "-h", "--version"} & set(args)
         if (first is None and args and not asks_group) or (first is not None and first not in COMMANDS):
+            _refuse_misspelt_command(first)
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
@@ -48,6 +49,16 @@ class LazyGroup(click.Group):
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _refuse_misspelt_command(word: str | None) -> None:
+    """A path that is not there and nearly names a command is hardly meant as a path."""
+    if word is None or not word.replace("-", "").isalpha() or os.path.lexists(word):
+        return
+    from promptlint_linter.nearest import nearest
+
+    if meant := nearest(word, COMMANDS):
+        raise click.UsageError(f"{word} is no command and no file; did you mean {meant}?")
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)

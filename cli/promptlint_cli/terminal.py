@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -41,6 +42,12 @@ def write(text: str, output_file: Path | None = None) -> None:
     colour = wants_colour()
     data = (text if colour else click.unstyle(text)).encode("utf-8", "backslashreplace")
     click.echo(data, color=colour)
+
+
+def tell(sentences: Iterable[str]) -> None:
+    """Say on standard error what does not end the run."""
+    for sentence in sentences:
+        click.echo(f"promptlint: {sentence}", err=True)
 
 
 class Progress:

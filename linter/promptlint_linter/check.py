@@ -88,6 +88,8 @@ def read_file(path: Path, config: Config) -> SourceUnit:
 
     Raises PromptlintError for a file that does not exist or that no reader fits.
     """
+    if path.is_dir():
+        raise PromptlintError(f"{path}: a folder; name one file in it")
     if not path.is_file():
         raise PromptlintError(f"{path}: no such file")
     targets = find_files([path], config).targets

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from promptlint_core.errors import PromptlintError
-from promptlint_linter.decode import Encoded, lines_of, read_encoded
+from promptlint_linter.decode import Encoded, decode, lines_of, read_encoded
 from promptlint_linter.reported import Reported
 from promptlint_linter.sources.unit import Problem
 from promptlint_rules.base import Edit, Fix
@@ -98,6 +98,19 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
+def encoded_as(data: bytes, text: str, *, python: bool) -> bytes:
+    """The text in the encoding and with the mark of `data`, which it was made from.
+
+    Raises PromptlintError when that encoding cannot write it.
+    """
+    encoded = decode(data, "", python=python)
+    assert isinstance(encoded, Encoded)
+    try:
+        return encoded.mark + text.encode(encoded.encoding)
+    except UnicodeEncodeError as error:
+        raise PromptlintError(f"cannot write the fix: {error}") from error
+
+
 def write_fix(fix: FileFix) -> None:
     """Write the fixed text in the encoding of the file, whole or not at all.
 
@@ -112,7 +125,11 @@ def write_fix(fix: FileFix) -> None:
         target = path.resolve()
         with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as beside:
             beside.write(data)
-        Path(beside.name).chmod(target.stat().st_mode)
-        os.replace(beside.name, target)  # noqa: PTH105 - the same in fewer words
+        try:
+            Path(beside.name).chmod(target.stat().st_mode)
+            os.replace(beside.name, target)  # noqa: PTH105 - the same in fewer words
+        except OSError:
+            Path(beside.name).unlink(missing_ok=True)
+            raise
     except (OSError, UnicodeEncodeError) as error:
         raise PromptlintError(f"cannot write {fix.path}: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -27,11 +27,23 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
     """`run("check", "a.py", stdin=b"…")`."""
 
     def run_command(*args: str, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capfdbinary.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main(args)
-        out, err = capfdbinary.readouterr()
-        return Ran(int(ended.value.code or 0), out.decode(), err.decode())
+        status, out, err = _ran(args, stdin, capfdbinary, monkeypatch)
+        return Ran(status, out.decode(), err.decode())
 
     return run_command
+
+
+@pytest.fixture
+def run_bytes(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Callable[..., bytes]:
+    """As `run`, for standard output that need not be UTF-8."""
+    return lambda *args, stdin=b"": _ran(args, stdin, capfdbinary, monkeypatch)[1]
+
+
+def _ran(
+    args: Sequence[str], stdin: bytes, captured: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, bytes, bytes]:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+    captured.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(args)
+    return int(ended.value.code or 0), *captured.readouterr()

@@ -151,6 +151,66 @@ def test_a_fix_of_standard_input_prints_the_text(folder: Path, run: Run) -> None
     assert (ran.status, ran.out) == (0, CLEAN)
 
 
+@pytest.mark.parametrize(
+    ("stdin", "expected"),
+    [
+        (
+            b"\xff\xfe" + "{# promptlint: ignore[KV101] #}\nä\n".encode("utf-16-le"),
+            b"\xff\xfe" + "ä\n".encode("utf-16-le"),
+        ),
+        (b"\xef\xbb\xbf{# promptlint: ignore[KV101] #}\r\nx\r\n", b"\xef\xbb\xbfx\r\n"),
+        (b"a\0b", None),
+        (b"\xff", None),
+        (b"", None),
+    ],
+    ids=["UTF-16", "a mark and line ends", "a NUL byte", "not UTF-8", "nothing"],
+)
+def test_a_fix_of_standard_input_gives_all_other_bytes_back(
+    folder: Path, run_bytes: Callable[..., bytes], stdin: bytes, expected: bytes | None
+) -> None:
+    """An editor writes what comes back into its buffer."""
+    assert run_bytes("check", "-", "--stdin-filename", "x.j2", "--fix", stdin=stdin) == (expected or stdin)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("chek", "chek is no command and no file; did you mean check?"),
+        ("prox", "did you mean proxy?"),
+        ("top.py", "top.py: no such file or directory"),
+        ("src", "src: no such file or directory"),
+    ],
+)
+def test_a_word_that_is_no_path_and_nearly_a_command_is_told(folder: Path, run: Run, word: str, said: str) -> None:
+    ran = run(word)
+
+    assert (ran.status, said in ran.err) == (2, True)
+
+
+def test_a_path_named_nearly_like_a_command_is_linted(folder: Path, run: Run) -> None:
+    (folder / "prox").mkdir()
+
+    assert run("prox").status == 0
+
+
+def test_a_broken_pyproject_that_is_another_tools_is_told_and_passed_over(prompts: Path, run: Run) -> None:
+    (prompts / "pyproject.toml").write_text("[[[")
+
+    ran = run("prompts", "--output-format", "json")
+    assert findings(ran) == [("KV101", "prompts/clock.j2", 1, "error")]
+    assert "is no TOML" in ran.err
+
+
+def test_a_file_that_cannot_be_shown_is_told_by_the_status(prompts: Path, run: Run) -> None:
+    (prompts / "broken.py").write_text("import openai\nopenai.chat.completions.create(messages=[\n")
+
+    broken, here, good = run("show", "broken.py"), run("show", "."), run("show", "prompts/clock.j2")
+
+    assert (broken.status, broken.out, "cannot be parsed" in broken.err) == (1, "", True)
+    assert (here.status, here.err) == (2, "promptlint: .: a folder; name one file in it\n")
+    assert good.status == 0
+
+
 def test_a_baseline_hides_what_is_known(prompts: Path, run: Run) -> None:
     wrote = run("prompts", "--write-baseline", "known.json")
     assert (wrote.status, wrote.err) == (0, "wrote 1 finding to known.json\n")
@@ -199,7 +259,7 @@ def test_watching_without_its_package_is_a_sentence(prompts: Path, run: Run, mon
 
     ran = run("prompts", "--watch")
 
-    assert (ran.status, "pip install watchfiles" in ran.err) == (2, True)
+    assert (ran.status, "install promptlint-prefix[watch]" in ran.err) == (2, True)
 
 
 def test_bad_files_are_findings_and_the_rest_goes_on(prompts: Path, run: Run) -> None:

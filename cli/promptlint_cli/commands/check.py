@@ -32,7 +32,7 @@ FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 @click.option("--baseline", type=click.Path(), help="Do not show the findings of this file.")
 @click.option("--write-baseline", type=click.Path(path_type=Path), help="Write all findings to this file as known.")
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="Name of what `-` reads from standard input.")
-@click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes (extra `watch`).")
 @click.option(
     "--traffic",
     type=click.Path(path_type=Path),

@@ -15,10 +15,11 @@ from promptlint_core import exit_status
 @isolation_options
 def command(path: Path, isolated: bool, config_file: str | None) -> int:
     """Show the configuration that holds for PATH, and where each value came from."""
-    from promptlint_cli.terminal import write
+    from promptlint_cli.terminal import tell, write
     from promptlint_linter.config import load_config, told_values
 
     config = load_config(path, isolated=isolated, config_file=Path(config_file) if config_file else None)
+    tell(config.notes)
     rows = list(told_values(config))
     width = max(len(f"{key.name} = {value}") if len(value) < 60 else 0 for key, value, _ in rows)
     lines = [f"# root: {config.root}"]

@@ -15,14 +15,16 @@ from promptlint_core import exit_status
 @click.option("--width", type=click.IntRange(20, 400), help="Columns of a strip; default: the terminal's.")
 def command(target: str, width: int | None) -> int:
     """Show the prompts of FILE as strips to scale, with cadence, tokens and the place where a cache stops."""
-    from promptlint_cli.terminal import write
+    from promptlint_cli.terminal import tell, write
     from promptlint_core.errors import PromptlintError
     from promptlint_linter.check import read_file
     from promptlint_linter.config import load_config
     from promptlint_linter.strips.show import render_strips
 
     file, _, wanted = target.partition(":") if not Path(target).exists() else (target, "", "")
-    unit = read_file(Path(file), load_config(Path(file)))
+    config = load_config(Path(file))
+    tell(config.notes)
+    unit = read_file(Path(file), config)
     for problem in unit.problems:
         click.echo(f"{problem.place.path}:{problem.place.line}: {problem.message}", err=True)
     callers = [(call.prompt, call) for call in unit.calls if call.prompt is not None]
@@ -37,5 +39,6 @@ def command(target: str, width: int | None) -> int:
         (prompt, next((call for sent, call in callers if sent == prompt), None)) for prompt in known or chosen
     ]
     text = render_strips(with_calls, columns)
-    write(text or f"no prompt found in {file}")
-    return exit_status.CLEAN
+    if text or not unit.problems:
+        write(text or f"no prompt found in {file}")
+    return exit_status.FINDINGS if unit.problems else exit_status.CLEAN
