@@ -76,7 +76,7 @@ DEFINITIONS: dict[str, str] = {
     "retrieved_mean": "Retrieved tokens ÷ these requests.",
     "retrieved_max": "The most retrieved tokens in one request.",
     "retrieved_share": "Retrieved tokens ÷ prompt tokens of the requests that hold any.",
-    "passages_mean": "Retrieved passages ÷ these requests.",
+    "passages_mean": "Retrieved passages ÷ those of these requests whose passages were counted.",
     "passages_max": "The most passages in one request.",
     # latency
     "ttft_p50": "Time from sending the request to the first generated content that half of the requests do not exceed.",

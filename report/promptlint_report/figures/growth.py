@@ -139,7 +139,7 @@ def _retrieval(material: Material) -> Table:
             ratio(row["retrieved"], row["retrieved_rows"]),
             row["retrieved_max"],
             ratio(row["retrieved"], row["retrieved_of"]),
-            ratio(row["passages"], row["retrieved_rows"]),
+            ratio(row["passages"], row["passages_rows"]),
             row["passages_max"],
         )
         for row in found[: material.options.top]
