@@ -69,6 +69,9 @@ def test_without_a_length_a_request_is_prompt_and_output(run: Run) -> None:
         (("Llama-3.1-8B", "--tp", "3"), "tensor parallel 3"),
         (("Llama-3.1-8B", "--tokens", "0"), "--tokens"),
         (("Llama-3.1-8B", "--chart", "chart.gif"), ".png or .svg"),
+        (("Llama-3.1-8B", "--gpu", "H100", "--weights", "nan"), "'nan' is not a finite number"),
+        (("Llama-3.1-8B", "--gpu", "H100", "--gpu-memory-utilization", "inf"), "'inf' is not a finite number"),
+        (("Llama-3.1-8B", "--weights", "1e300"), "--weights"),
         ((), "Missing argument"),
     ],
 )

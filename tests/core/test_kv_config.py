@@ -251,6 +251,15 @@ def test_a_folder_gives_the_real_size_of_its_weights(tmp_path: Path) -> None:
     assert geometry_of(str(tmp_path)).weights_bytes == 16_060_522_496
 
 
+def test_what_editors_and_tools_leave_in_a_folder_is_read_over(tmp_path: Path) -> None:
+    """A byte order mark, a name that is no text, a total that is no number."""
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA | {"_name_or_path": ["x"]}), encoding="utf-8-sig")
+    (tmp_path / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 1e999}}')
+    geometry = geometry_of(str(tmp_path))
+
+    assert (geometry.name, geometry.weights_bytes) == (tmp_path.name, 2 * 8_030_261_248)
+
+
 def test_a_folder_without_a_model_gives_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(PromptlintError, match=r"neither a config\.json nor a \.gguf"):
         geometry_of(str(tmp_path))

@@ -137,6 +137,11 @@ DAMAGED = {
     "a huge string": b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1 << 50),
     "an unknown kind of value": b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + string("a") + struct.pack("<I", 99),
     "a huge array": b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + string("a") + struct.pack("<IIQ", ARRAY, U32, 1 << 40),
+    "arrays of arrays without end": b"GGUF"
+    + struct.pack("<IQQ", 3, 0, 1)
+    + string("a")
+    + struct.pack("<I", ARRAY)
+    + struct.pack("<IQ", ARRAY, 1) * 5000,
     "no architecture": gguf({"general.name": "x"}),
     "no layers": gguf({"general.architecture": "llama"}),
 }

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from promptlint_cli.options import Number
+
 GIB = 1 << 30
 
 
@@ -23,7 +25,7 @@ GIB = 1 << 30
 @click.option("--dp", type=click.IntRange(1), default=1, show_default=True, help="Data parallel replicas.")
 @click.option("--block-size", type=click.IntRange(1), help="Round up to blocks of that many tokens.")
 @click.option("--gpu", help="Say what fits on this GPU: H100, A100-40GB, L4, RTX-4090 …")
-@click.option("--gpu-memory-utilization", type=float, help="Share of the GPU the engine takes (vLLM: 0.92).")
+@click.option("--gpu-memory-utilization", type=Number(), help="Share of the GPU the engine takes (vLLM: 0.92).")
 @click.option("--engine", type=click.Choice(["vllm", "sglang", "llamacpp"]), default="vllm", show_default=True)
 @click.option("--prompt", type=click.IntRange(0), help="Prompt tokens of a request, for requests at once.")
 @click.option("--output", type=click.IntRange(0), help="Output tokens of a request.")
@@ -33,8 +35,8 @@ GIB = 1 << 30
 )
 @click.option("--encoder-tokens", type=click.IntRange(0), help="Encoder length of an encoder-decoder model.")
 @click.option("--speculative-tokens", type=click.IntRange(0), default=0, help="Use the built-in draft with so many.")
-@click.option("--weights", type=click.FloatRange(0), metavar="GIB", help="Weights of the whole model, as loaded.")
-@click.option("--activation", type=click.FloatRange(0), metavar="GIB", help="Measured peak activation of one GPU.")
+@click.option("--weights", type=Number(0, 1e6), metavar="GIB", help="Weights of the whole model, as loaded.")
+@click.option("--activation", type=Number(0, 1e6), metavar="GIB", help="Measured peak activation of one GPU.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--chart", metavar="FILE|-", help="Memory over context into a .png or .svg file, or `-`: in the terminal."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from promptlint_cli.options import Number
 from promptlint_core.errors import PromptlintError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ CONFIGURATION = ("promptlint.toml", "pyproject.toml")
 )
 @click.option("--intercept", multiple=True, metavar="PATTERN", help="Hosts that forward mode reads.")
 @click.option(
-    "--drain", "drain_s", type=float, metavar="SECONDS", help="Time for open streams on SIGTERM.  [default: 30]"
+    "--drain", "drain_s", type=Number(0), metavar="SECONDS", help="Time for open streams on SIGTERM.  [default: 30]"
 )
 @click.option("--otel", is_flag=True, default=None, help="Export spans and metrics (OTEL_ variables; extra `otel`).")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="TOML with a [proxy] table.")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from promptlint_cli.options import Number
 from promptlint_core import exit_status
 from promptlint_core.errors import PromptlintError
 
@@ -27,7 +28,7 @@ SUFFIXES = {".md": "markdown", ".json": "json", ".csv": "csv", ".html": "html", 
     multiple=True,
     help="Source to lint: missed savings then name file, line and change. May be given several times.",
 )
-@click.option("--budget", type=click.FloatRange(min=0), help="What a week may cost, in USD.")
+@click.option("--budget", type=Number(min=0), help="What a week may cost, in USD.")
 @click.option(
     "--prices",
     type=click.Path(path_type=Path),
@@ -38,8 +39,8 @@ SUFFIXES = {".md": "markdown", ".json": "json", ".csv": "csv", ".html": "html", 
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="File to write instead of standard output.")
 @click.option("--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True)
 @click.option("--spark-master", default="local[*]", show_default=True, help="Address of the Spark master.")
-@click.option("--ttft-objective", type=click.FloatRange(min=0), default=2.0, show_default=True, help="Seconds.")
-@click.option("--itl-objective", type=click.FloatRange(min=0), default=0.1, show_default=True, help="Seconds.")
+@click.option("--ttft-objective", type=Number(min=0), default=2.0, show_default=True, help="Seconds.")
+@click.option("--itl-objective", type=Number(min=0), default=0.1, show_default=True, help="Seconds.")
 @click.option(
     "--min-requests",
     type=click.IntRange(min=1),

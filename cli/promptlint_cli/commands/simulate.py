@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from promptlint_cli.options import Number
+
 if TYPE_CHECKING:
     from promptlint_report.simulate.deployment import Deployment
     from promptlint_report.simulate.workload import Workload
@@ -26,7 +28,7 @@ _WHAT_IFS = ("prefix-fixed", "prompt-halved", "bound-added", "kv-fp8", "gpu-more
 @click.option("--kv-dtype", default="auto", show_default=True, help="fp8, int8_per_token_head, nvfp4 …")
 @click.option("--block-size", type=click.IntRange(1), help="Tokens per block (default: the workload's, else 16).")
 @click.option("--blocks", type=click.IntRange(2), help="Blocks of the pool (default: what the GPU's memory leaves).")
-@click.option("--gpu-memory-utilization", type=float, help="Share of the GPU that the engine takes (0.92).")
+@click.option("--gpu-memory-utilization", type=Number(), help="Share of the GPU that the engine takes (0.92).")
 @click.option("--max-num-seqs", type=click.IntRange(1), help="Requests in one step (default: vLLM's for the GPU).")
 @click.option("--max-num-batched-tokens", type=click.IntRange(1), help="Token budget of one step.")
 @click.option("--policy", type=click.Choice(["fcfs", "priority"]), default="fcfs", show_default=True)
@@ -34,12 +36,12 @@ _WHAT_IFS = ("prefix-fixed", "prompt-halved", "bound-added", "kv-fp8", "gpu-more
 @click.option(
     "--requests", type=click.IntRange(1), help="Only the first so many; without a TRACE: how many to generate."
 )
-@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Arrivals a second of a generated load.")
+@click.option("--rate", type=Number(0, min_open=True), help="Arrivals a second of a generated load.")
 @click.option("--prompt", type=click.IntRange(1), help="Mean prompt tokens of a generated load.")
 @click.option("--output", type=click.IntRange(1), help="Mean output tokens of a generated load.")
 @click.option("--shared-prefix", type=click.IntRange(0), help="Tokens that all prompts share (load, prefix-fixed).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of a generated load.")
-@click.option("--speed", type=click.FloatRange(0, min_open=True), help="Let the requests arrive so many times as fast.")
+@click.option("--speed", type=Number(0, min_open=True), help="Let the requests arrive so many times as fast.")
 @click.option("--only-model", help="Of recorded traffic, only exchanges that asked for this model.")
 @click.option(
     "--measured", type=click.Path(path_type=Path), help="Times of a measured run of this workload (LLMServingSim)."

@@ -7,6 +7,7 @@ import json
 
 import click
 
+from promptlint_cli.options import Number
 from promptlint_core.errors import PromptlintError
 
 
@@ -14,9 +15,7 @@ from promptlint_core.errors import PromptlintError
 @click.option(
     "--metrics", default="127.0.0.1:9464", show_default=True, metavar="HOST:PORT", help="The proxy's metrics port."
 )
-@click.option(
-    "--interval", type=click.FloatRange(0.2), default=1.0, show_default=True, help="Seconds between two looks."
-)
+@click.option("--interval", type=Number(0.2), default=1.0, show_default=True, help="Seconds between two looks.")
 @click.option("--once", is_flag=True, help="Print one look and end.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON and end.")
 def command(metrics: str, interval: float, *, once: bool, as_json: bool) -> None:

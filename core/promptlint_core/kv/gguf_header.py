@@ -22,6 +22,8 @@ _MOST_ITEMS = 1 << 24
 _KEPT_ITEMS = 1 << 12
 """Longer arrays (the vocabulary) are skipped over, only their length is kept."""
 
+_DEEPEST_ARRAY = 8
+
 _ARCHITECTURES = {
     # llama.cpp's name: the model_type whose layer rule it follows
     "gemma2": "gemma2",
@@ -226,7 +228,7 @@ def _string(file: BinaryIO) -> str:
     return _exactly(file, size).decode("utf-8", errors="replace")
 
 
-def _value(file: BinaryIO, kind: int) -> object:
+def _value(file: BinaryIO, kind: int, depth: int = 0) -> object:
     if kind in _NUMBERS:
         return _number(file, kind)
     if kind == _BOOL:
@@ -235,14 +237,16 @@ def _value(file: BinaryIO, kind: int) -> object:
         return _string(file)
     if kind != _ARRAY:
         raise PromptlintError(f"damaged GGUF header: value of unknown kind {kind}")
+    if depth == _DEEPEST_ARRAY:
+        raise PromptlintError("damaged GGUF header: arrays of arrays without end")
     item, count = int(_number(file, 4)), int(_number(file, 10))
     if count > _MOST_ITEMS:
         raise PromptlintError(f"damaged GGUF header: an array of {count:,} items")
     if count <= _KEPT_ITEMS:
-        return [_value(file, item) for _ in range(count)]
+        return [_value(file, item, depth + 1) for _ in range(count)]
     if item in _NUMBERS:
         _exactly(file, count * struct.calcsize(_NUMBERS[item]))
     else:
         for _ in range(count):
-            _value(file, item)
+            _value(file, item, depth + 1)
     return count

@@ -168,7 +168,7 @@ def _from_file(path: Path) -> Geometry:
             head = file.read(4)
         if head == b"GGUF":
             return geometry_from_gguf(path)
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "neither JSON text nor a GGUF file"
         raise PromptlintError(f"{path}: cannot be read: {reason}") from None
@@ -179,8 +179,10 @@ def _from_file(path: Path) -> Geometry:
     if not isinstance(config, dict):
         raise PromptlintError(f"{path}: a model's config is a JSON object, this is {type(config).__name__}")
     name = path.parent.name if path.name == "config.json" else path.stem
+    stated = config.get("_name_or_path")
+    name = stated if isinstance(stated, str) and stated else name
     try:
-        return geometry_from_config(config, name=config.get("_name_or_path") or name or "model", source=str(path))
+        return geometry_from_config(config, name=name or "model", source=str(path))
     except PromptlintError as error:
         raise PromptlintError(f"{path}: {error}") from None
 
@@ -191,5 +193,5 @@ def _weight_files_bytes(folder: Path) -> int | None:
     try:
         total = json.loads(index.read_text(encoding="utf-8"))["metadata"]["total_size"]
         return int(total)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return sum(file.stat().st_size for file in folder.glob("*.safetensors")) or None
