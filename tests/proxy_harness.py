@@ -107,7 +107,7 @@ async def exchange(port: int, raw: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(raw)
     with contextlib.suppress(ConnectionError):
-        data = await asyncio.wait_for(reader.read(-1), 10)
+        data = await asyncio.wait_for(reader.read(-1), 60)
     writer.close()
     return data
 
