@@ -24,6 +24,12 @@ class WatchedProject(Project):
             self._asked[importer.path].add(module.path)
         return module
 
+    def at(self, path: str, asker: Module) -> Module | None:
+        module = super().at(path, asker)
+        if module is not None:
+            self._asked[asker.path].add(module.path)
+        return module
+
     def read_text(self, path: str, importer: Module) -> str | None:
         folder = Path(importer.path).parent
         self._asked[importer.path].update(str(base / path) for base in (folder, *list(folder.parents)[:4]))

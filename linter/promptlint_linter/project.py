@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from promptlint_linter.decode import read_source
+from promptlint_linter.definitions import Definitions
 from promptlint_linter.evaluate.machine import Machine
 from promptlint_linter.evaluate.modules import Module
 from promptlint_linter.evaluate.outline import Imported, Outline, read_outline
@@ -27,6 +28,11 @@ class Project:
         self._by_ending: dict[str, list[str]] | None = None
         self._files = [str(path) for path in root_files]
         self._modules: dict[str, Module | None] = {}
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        """Where methods and subclasses are, by name."""
+        return Definitions([os.path.abspath(file) for file in self._files])  # noqa: PTH100
 
     @cached_property
     def machine(self) -> Machine:
@@ -67,6 +73,11 @@ class Project:
         if not module.path.endswith("__init__.py"):
             return None
         return self.find(Imported(name, None, 1), module)
+
+    def at(self, path: str, asker: Module) -> Module | None:
+        """The module in a file of the project, for another that its definitions are wanted in."""
+        del asker
+        return self._load_first((path,))
 
     def read_text(self, path: str, importer: Module) -> str | None:
         """The text of a small file that the source names by a literal path, relative to its folder or one above."""

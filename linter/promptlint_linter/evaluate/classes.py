@@ -16,6 +16,7 @@ from promptlint_linter.evaluate.values import (
     UNKNOWN_PIECE,
     Arguments,
     Class,
+    Constant,
     Deferred,
     Either,
     External,
@@ -56,6 +57,10 @@ def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
     if isinstance(base, Opaque):
         if base.instant is not None:
             return clocks.attribute_of(base, name)
+        if base.piece.cadence is None:
+            found = _only_method(frame, name, node)
+            if found is not None:
+                return found
         return lists.named(base, lists.below(base.name, name))
     if isinstance(base, Instance):
         return instance_attribute(machine, base, name, frame, node)
@@ -96,6 +101,8 @@ def instance_attribute(machine: Machine, base: Instance, name: str, frame: Frame
             found = _defined(machine, base, name, frame, node)
         if found is None:
             found = _set_elsewhere(machine, definition, name)
+        if found is None or (isinstance(found, Constant) and found.value is None):
+            found = _set_in_subclass(machine, definition, name) or found
     finally:
         machine.running.remove(key)
     if found is None:
@@ -231,6 +238,35 @@ def _set_elsewhere(machine: Machine, definition: ClassDefinition, name: str) -> 
             found = value if found is None else either(found, value)
     machine.summaries[key] = found
     return found
+
+
+def _set_in_subclass(machine: Machine, definition: ClassDefinition, name: str) -> Value | None:
+    """An attribute that a base class uses and leaves to its subclasses: what the first few of them set."""
+    found: Value | None = None
+    for path, subclass in machine.project.definitions.subclasses(definition.name):
+        module = machine.project.at(path, definition.module)
+        made = module.classes.get(subclass) if module is not None else None
+        if made is None or name not in made.attributes or definition not in bases_of(machine, made):
+            continue
+        value = _body_value(machine, made, name)
+        if value is not None:
+            found = value if found is None else either(found, value)
+            if isinstance(found, Either) and len(found.options) >= _MOST_SETTERS:
+                break
+    return found
+
+
+def _only_method(frame: Frame, name: str, node: ast.expr) -> Value | None:
+    """A method of an object that is not known, where one class alone of the project has a method of that name."""
+    machine = frame.machine
+    paths = machine.project.definitions.definers(name)
+    if len(paths) != 1:
+        return None
+    module = machine.project.at(paths[0], frame.module)
+    owners = [owner for owner in module.classes.values() if name in owner.methods] if module is not None else []
+    if len(owners) != 1:
+        return None
+    return _defined(machine, Instance(owners[0]), name, frame, node)
 
 
 def bases_of(machine: Machine, definition: ClassDefinition) -> list[ClassDefinition]:
