@@ -249,6 +249,8 @@ def _method_result(callee: Opaque, method: str) -> Value:
 
 def piped(left: Value, right: Value) -> Value:
     """`prompt | model`: a chain, which is filled like its prompt."""
-    if isinstance(left, Template | Message):
+    if isinstance(left, Template):
+        return left if isinstance(right, Template) else replace(left, in_chain=True)
+    if isinstance(left, Message):
         return left
     return right if isinstance(right, Template) else UNKNOWN

@@ -90,7 +90,7 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         index = int(key)
         frame.names[path] = replace(base, items=(*base.items[:index], value, *base.items[index + 1 :]))
     elif isinstance(base, External | Opaque) and key is not None and "." in path:
-        frame.names[path] = Mapping(((key, value),))
+        frame.names[path] = Mapping(((None, base), (key, value)))
 
 
 def added(frame: Frame, old: Value, new: Value, node: ast.AST, name: str) -> Value:

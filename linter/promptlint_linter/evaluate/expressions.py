@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from promptlint_core.cadence import Cadence, Origin
-from promptlint_linter.evaluate import calls, changes, classes, clocks, lists, strings
+from promptlint_linter.evaluate import calls, changes, classes, clocks, lists, strings, switches
 from promptlint_linter.evaluate.branches import either
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.texts import text_of
@@ -99,6 +99,9 @@ def _sum(node: ast.BinOp, frame: Frame) -> Value:
 
 def _conditional(node: ast.IfExp, frame: Frame) -> Value:
     frame.lazy(node.test)
+    decided = switches.truth(frame, node.test)
+    if decided is not None:
+        return frame.value(node.body if decided else node.orelse)
     body, orelse = frame.value(node.body), frame.value(node.orelse)
     if _is_sometimes(body, orelse) and _OF_THE_TURN.search(frame.source.code(node.test)):
         return Opaque(Piece(None, Cadence.TURN, Origin.STATE, site=frame.site(node), detail="conditional sentence"))

@@ -39,7 +39,8 @@ def labelled(fragments: Iterable[Fragment], label: str) -> Fragments:
 
 def frozen(piece: Piece, most: Cadence) -> Piece:
     """A value that is evaluated once per process or session changes no faster than that."""
-    if piece.cadence is None or piece.cadence <= most:
+    of_a_session = piece.origin is Origin.ENVIRONMENT and piece.cadence is most and "frozen" not in piece.detail
+    if piece.cadence is None or (piece.cadence <= most and not of_a_session):
         return piece
     when = "at import" if most is Cadence.DEPLOY else "for the session"
     detail = ", ".join(part for part in (piece.detail, f"frozen {when}") if part)

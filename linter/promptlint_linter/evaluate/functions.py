@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from promptlint_core.cadence import Cadence
+from promptlint_core.cadence import Cadence, Origin
+from promptlint_core.names import origin_of_name
 from promptlint_linter.calls.frameworks import INSTRUCTION_DECORATORS, MODELS
 from promptlint_linter.calls.vendors import CLIENT_PACKAGES
-from promptlint_linter.evaluate import fragments, lists, statements
+from promptlint_linter.evaluate import fragments, lists, statements, switches
 from promptlint_linter.evaluate.branches import either
 from promptlint_linter.evaluate.dependence import depends, tells
 from promptlint_linter.evaluate.scopes import Frame
@@ -50,6 +53,7 @@ _LEAST_SENT_CHARS = 40
 _PARAMETER = Opaque(PARAMETER_PIECE)
 _ONCE_PER_PROCESS = frozenset({"lru_cache", "cache", "cached", "memoize"})
 _ONCE_PER_OBJECT = frozenset({"cached_property"})
+_COLLECTION = re.compile(r"(?i)\b(?:list|sequence|tuple|iterable|dict|mapping)\b")
 _MODEL_PACKAGES = CLIENT_PACKAGES | {name.split(".", 1)[0] for name in MODELS}
 
 
@@ -83,10 +87,37 @@ def is_worth_a_run(machine: Machine, found: Summary, call: Deferred) -> bool:
     receiver = call.function.receiver if isinstance(call.function, Function) else None
     if found.depends and isinstance(receiver, Instance) and receiver.arguments is not None:
         return True
+    if _decides(machine, call):
+        return True
     arguments = (*call.arguments.positional, *(value for _, value in call.arguments.keywords.entries))
     if not found.depends and not found.sends:
         return False
     return any(tells(machine.force(value), 1 if found.depends else _LEAST_SENT_CHARS) for value in arguments)
+
+
+def _decides(machine: Machine, call: Deferred) -> bool:
+    """Whether a call settles a condition in the function: by a constant that it gives, or by one that it leaves out."""
+    function = call.function
+    if not isinstance(function, Function) or call.arguments.is_open:
+        return False
+    node = function.node or function.definition.function
+    if node is None or isinstance(node, ast.Lambda):
+        return False
+    tested = switches.tested(machine, node)
+    if not tested:
+        return False
+    positional, by_keyword = _parameters(node.args)
+    named = {name: value for name, value in call.arguments.keywords.entries if name is not None}
+    if _takes_self(function, node, positional):
+        positional = positional[1:]
+    given = call.arguments.positional
+    for index, parameter in enumerate([*positional, *by_keyword]):
+        if parameter.arg not in tested:
+            continue
+        value = named.get(parameter.arg) or (given[index] if index < min(len(given), len(positional)) else None)
+        if switches.is_switch(parameter.default) if value is None else switches.constant_of(value) is not ...:
+            return True
+    return False
 
 
 def summary(machine: Machine, function: Function, depth: int = 0) -> Summary:
@@ -144,7 +175,7 @@ def run_for(machine: Machine, call: Deferred) -> Value:
         return UNKNOWN
     machine.running.append(node)
     try:
-        frame = frame_for(machine, function, node, call.arguments)
+        frame = frame_for(machine, function, node, call.arguments, is_call=True)
         frame.depth = depth
         frame.most = slower(frame.most, call.frame.most)
         frame.via = call.frame.via or call.site.node
@@ -175,8 +206,10 @@ def slower(first: Cadence | None, second: Cadence | None) -> Cadence | None:
     return min(known) if known else None
 
 
-def frame_for(machine: Machine, function: Function, node: FunctionNode, arguments: Arguments) -> Frame:
-    """The frame in which the body runs."""
+def frame_for(
+    machine: Machine, function: Function, node: FunctionNode, arguments: Arguments, *, is_call: bool = False
+) -> Frame:
+    """The frame in which the body runs; `is_call`: for one call, whose missing arguments have their defaults."""
     definition = function.definition
     is_whole = node is definition.function
     frame = Frame(
@@ -188,7 +221,7 @@ def frame_for(machine: Machine, function: Function, node: FunctionNode, argument
         owner=definition.owner if is_whole else (function.closure.owner if function.closure else None),
         most=_once(definition) if is_whole else None,
     )
-    bind_parameters(frame, function, node, merged_arguments(function.bound, arguments))
+    bind_parameters(frame, function, node, merged_arguments(function.bound, arguments), is_call=is_call)
     return frame
 
 
@@ -266,6 +299,8 @@ def bind_parameters(
     function: Function,
     node: FunctionNode,
     arguments: Arguments,
+    *,
+    is_call: bool = False,
 ) -> None:
     """Give each parameter its argument, its default, or a value that only its name speaks for."""
     parameters, by_keyword = _parameters(node.args)
@@ -282,7 +317,11 @@ def bind_parameters(
         value = arguments.keywords.get(name)
         if value is None and index < len(parameters) and index < len(positional):
             value = positional[index]
-        frame.names[name] = value if value is not None else _absent(frame, parameter, arguments)
+        left_out = value is None
+        value = _absent(frame, parameter, arguments, is_call=is_call) if value is None else value
+        frame.names[name] = value
+        if is_call:
+            _note_switch(frame, parameter, value, left_out=left_out and not arguments.is_open)
     if node.args.vararg is not None:
         rest_items: tuple[Value, ...] = tuple(positional[len(parameters) :])
         if frame.machine.is_generic(arguments):
@@ -294,6 +333,17 @@ def bind_parameters(
         frame.names[node.args.kwarg.arg] = Mapping((*rest, *open_part))
 
 
+def _note_switch(frame: Frame, parameter: _Parameter, value: Value, *, left_out: bool) -> None:
+    """Remember a parameter whose value this call settles, for the conditions that look at it."""
+    if left_out and switches.is_switch(parameter.default) and isinstance(parameter.default, ast.Constant):
+        default = parameter.default.value
+        frame.switches[parameter.arg] = (value, default if isinstance(default, bool) else None)
+    elif not left_out:
+        known = switches.constant_of(value)
+        if not isinstance(known, EllipsisType):
+            frame.switches[parameter.arg] = (value, known)
+
+
 def _takes_self(function: Function, node: FunctionNode, parameters: Sequence[_Parameter]) -> bool:
     if not parameters or isinstance(node, ast.Lambda) or function.definition.owner is None:
         return False
@@ -303,15 +353,23 @@ def _takes_self(function: Function, node: FunctionNode, parameters: Sequence[_Pa
     return "staticmethod" not in decorators
 
 
-def _absent(frame: Frame, parameter: _Parameter, arguments: Arguments) -> Value:
+def _absent(frame: Frame, parameter: _Parameter, arguments: Arguments, *, is_call: bool) -> Value:
     """A parameter without an argument: what its type or its default says, if the function is run by itself."""
     name = parameter.arg
     typed = _typed(frame, parameter)
     if typed is not None:
         return typed
-    if parameter.default is not None and (arguments.positional or arguments.keywords.entries):
+    if parameter.default is not None and (is_call or arguments.positional or arguments.keywords.entries):
         return frame.value(parameter.default)
-    return Opaque(PARAMETER_PIECE, name=name)
+    return Opaque(PARAMETER_PIECE, name="" if _is_several_tasks(parameter) else name)
+
+
+def _is_several_tasks(parameter: _Parameter) -> bool:
+    """`task: list[Message]`: a conversation to begin with, or a list to choose from, whose parts are no task's text."""
+    meaning = origin_of_name(parameter.arg)
+    if parameter.annotation is None or meaning is None or meaning[0] is not Origin.TASK:
+        return False
+    return _COLLECTION.search(ast.unparse(parameter.annotation)) is not None
 
 
 def _typed(frame: Frame, parameter: _Parameter) -> Value | None:

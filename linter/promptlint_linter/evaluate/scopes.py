@@ -34,6 +34,8 @@ class Frame:
     depth: int = 0
     via: ast.AST | None = None
     """The call for whose arguments this run is made; None when the function is run for itself."""
+    switches: dict[str, tuple[Value, bool | str | None]] = field(default_factory=dict)
+    """Parameters that this run's call left at a constant default or gave a constant: as held, and as such."""
     loops: int = 0
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from promptlint_core.cadence import Cadence, Evidence, Origin
-from promptlint_linter.evaluate import changes, fragments, lists
+from promptlint_linter.evaluate import changes, fragments, lists, switches
 from promptlint_linter.evaluate.branches import after_loop
 from promptlint_linter.evaluate.outline import imported_names
 from promptlint_linter.evaluate.scopes import Frame
@@ -86,6 +86,9 @@ def _stop(frame: Frame, node: ast.stmt) -> bool:
 
 def _if(frame: Frame, node: ast.If) -> bool:
     frame.lazy(node.test)
+    decided = switches.truth(frame, node.test)
+    if decided is not None:
+        return run_body(frame, node.body if decided else node.orelse)
     before = frame.branch()
     ways: list[dict[str, Value]] = []
     if run_body(frame, node.body):

@@ -165,7 +165,8 @@ def method_of(frame: Frame, receiver: Template, name: str, arguments: Arguments,
         _record(frame, made, node)
         return made
     if name in _FILLING:
-        return filled_by_call(frame, receiver, arguments, node)
+        prompt = filled_by_call(frame, receiver, arguments, node)
+        return UNKNOWN if receiver.in_chain else prompt
     return receiver if name in ("with_config", "bind", "with_retry", "append", "extend", "copy") else None
 
 

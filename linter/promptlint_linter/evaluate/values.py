@@ -244,6 +244,8 @@ class Template(Value):
     body: Value
     bound: tuple[tuple[str, Value], ...] = ()
     site: Site | None = None
+    in_chain: bool = False
+    """A model or another step stands behind it: what the chain gives is no prompt any more."""
 
 
 @dataclass(slots=True, eq=False)
