@@ -50,7 +50,9 @@ ENGINES = frozenset({"as_query_engine", "as_chat_engine"})
 
 _CUT_DOWN = re.compile(
     r"(?i)re-?rank|cross_?encoder|\btop_n\b|compressor|postprocessor|tiktoken|count_tokens|num_tokens|token_count"
-    r"|token_?(?:budget|limit)|max_context|context_?(?:budget|limit)|trim_documents|\w\[:\s*\d{1,2}\]"
+    r"|token_?(?:budget|limit)|max_context|context_?(?:budget|limit)|trim_documents"
+    r"|(?:doc|document|result|passage|chunk|node|hit|match|matche|memorie|context|source|snippet|candidate|retrieved|found"
+    r"|scored|ranked|sorted|point|row|item)s?\[:\s*\d{1,2}\]"
 )
 
 

@@ -86,6 +86,8 @@ CUTS = {
     "a reranker": ("retriever = Compression(base_compressor=CohereRerank(top_n=5))", True),
     "a token budget": ("if used > token_budget: break", True),
     "a slice": ("text = join(docs[:5])", True),
+    "a slice of what was ranked": ("text = join(d.text for d in ranked[:5])", True),
+    "a slice of something else": ("title = join(words[:5])", False),
     "none": ("text = join(d.page_content for d in docs)", False),
 }
 
