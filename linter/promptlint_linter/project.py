@@ -96,8 +96,9 @@ class Project:
             self._by_ending = {}
             for file in self._files:
                 path = os.path.abspath(file)  # noqa: PTH100
+                self._by_ending.setdefault(_last_two(path), []).append(path)
                 self._by_ending.setdefault(path.rsplit("/", 1)[-1], []).append(path)
-        candidates = self._by_ending.get(ending.rsplit("/", 1)[-1], [])
+        candidates = self._by_ending.get(_last_two(ending), [])
         return [path for path in candidates if path.endswith("/" + ending)]
 
     def _is_top(self, path: str, name: str, importer: Module) -> bool:
@@ -125,6 +126,11 @@ class Project:
             self._modules[path] = Module(self, path, source.path, source.text, outline)
             return self._modules[path]
         return None
+
+
+def _last_two(path: str) -> str:
+    """The name of a file with its folder's, where it has one: `__init__.py` alone would be half of a project."""
+    return "/".join(path.rsplit("/", 2)[-2:])
 
 
 def _shown(path: str) -> str:
