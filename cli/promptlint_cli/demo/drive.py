@@ -1,6 +1,6 @@
 """Drives the example application, as its users would: run as a process of its own, with the application's folder.
 
-The clients' addresses are in the environment; nothing of promptlint is imported here.
+Nothing of promptlint is imported here.
 """
 
 # pyright: reportMissingImports=false
@@ -8,6 +8,7 @@ The clients' addresses are in the environment; nothing of promptlint is imported
 
 from __future__ import annotations
 
+import os
 import sys
 
 QUESTIONS = (
@@ -23,9 +24,29 @@ TASKS = (
 )
 
 
-def main(folder: str, part: int) -> None:
-    """`part` 0 or 1: two workers of the service share the day's work."""
-    sys.path.insert(0, folder)
+def main(part: int) -> None:
+    """Work once for each line of standard input: the application's folder, a tab, the address of the providers.
+
+    `part` 0 or 1: two workers of the service share the day's work.
+    """
+    # The clients take seconds to import: before there is work.
+    import anthropic  # noqa: F401
+    import openai  # noqa: F401
+
+    for line in sys.stdin:
+        folder, _, base_url = line.rstrip("\n").partition("\t")
+        os.environ |= {"OPENAI_BASE_URL": f"{base_url}/v1", "ANTHROPIC_BASE_URL": base_url}
+        sys.path.insert(0, folder)
+        work(part)
+        sys.path.remove(folder)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "support_desk"]:
+            del sys.modules[name]
+        sys.stdout.write("done\n")
+        sys.stdout.flush()
+
+
+def work(part: int) -> None:
+    """The day's work with the application that is on the path."""
     from support_desk import agent, digest, shop, triage
     from support_desk.conversation import Conversation
 
@@ -59,4 +80,4 @@ def chat_widget(customer: object) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(int(sys.argv[1]))

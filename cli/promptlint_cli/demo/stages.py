@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import shutil
-import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -16,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from promptlint_cli.demo import processes
+from promptlint_cli.main import main
+from promptlint_core import exit_status
 from promptlint_core.errors import PromptlintError
 from promptlint_proxy.top.fetch import fetch_overview
 from promptlint_proxy.top.view import render_overview
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
 FAULTY, FIXED = "support_desk", "support_desk_fixed"
 PRICES = "prices.toml"
+LOOK_S, MOST_LOOKS = 0.4, 10
 SHOWN = ("conversation.py:Conversation.ask", "agent.py")
 
 
@@ -32,20 +37,30 @@ def run(console: Console, *, keep: Path | None = None) -> None:
     """Everything, in order. Raises PromptlintError when a part is missing."""
     faulty, fixed = _examples()
     _require_clients()
-    console.rule("[bold]1 · the linter reads the application[/]")
-    _lint(faulty)
     with _store(keep) as store:
-        console.rule("[bold]2 · the proxy watches it at work[/]")
-        console.print(
-            "a simulated inference server, the proxy, and the application with the real OpenAI and Anthropic clients\n"
-        )
-        before, after = _watch(console, store, faulty, fixed)
+        with processes.Workers() as workers, processes.watched_server([FAULTY, FIXED], store) as addresses:
+            console.rule("[bold]1 · the linter reads the application[/]")
+            _lint(faulty)
+            console.rule("[bold]2 · the proxy watches it at work[/]")
+            console.print(
+                "a simulated inference server, the proxy, and the application with the real OpenAI and Anthropic "
+                "clients\n"
+            )
+            threading.Thread(target=_import_report, daemon=True).start()
+            before, after = _watch(console, workers, addresses(), faulty, fixed)
         console.rule("[bold]3 · the same work without the faults[/]")
         console.print(_comparison(before, after))
         console.rule("[bold]4 · the report[/]")
         _report(console, store, faulty)
         if keep is not None:
             console.print(f"the records are in {store}")
+
+
+def _import_report() -> None:
+    """While the application waits for its answers there is time to read the libraries of the report."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("promptlint_report.make")
+        importlib.import_module("promptlint_report.render.terminal")
 
 
 def _examples() -> tuple[Path, Path]:
@@ -63,13 +78,19 @@ def _require_clients() -> None:
 
 
 def _lint(folder: Path) -> None:
-    own = [sys.executable, "-m", "promptlint_cli"]
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        subprocess.run(
-            [*own, "check", str(folder), "--isolated", "--output-format", "concise"], timeout=60, check=False
-        )
-        for shown in SHOWN:
-            subprocess.run([*own, "show", f"{folder / FAULTY}/{shown}"], timeout=60, check=False)
+    _promptlint("check", str(folder), "--isolated", "--output-format", "concise")
+    for shown in SHOWN:
+        _promptlint("show", f"{folder / FAULTY}/{shown}")
+
+
+def _promptlint(*arguments: str) -> int:
+    """Run a command of promptlint as the user would, in this process, which has read its modules already."""
+    sys.stdout.flush()
+    try:
+        main(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else exit_status.INTERNAL_ERROR
+    return exit_status.CLEAN
 
 
 @contextlib.contextmanager
@@ -85,22 +106,34 @@ def _store(keep: Path | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watch(console: Console, store: Path, faulty: Path, fixed: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    with processes.simulated_upstream() as upstream:
-        routes = [f"/{FAULTY}={upstream}", f"/{FIXED}={upstream}"]
-        with processes.proxy(routes, store) as (url, metrics):
-            with console.status("the application works …"):
-                processes.run_application(faulty, f"{url}/{FAULTY}")
-            before = fetch_overview(metrics)
-            console.print(render_overview(before))
-            with console.status("the application without its faults works …"):
-                processes.run_application(fixed, f"{url}/{FIXED}")
-            return before, fetch_overview(metrics)
+def _watch(
+    console: Console, workers: processes.Workers, addresses: tuple[str, str], faulty: Path, fixed: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    url, metrics = addresses
+    with console.status("the application works …"):
+        workers.run(faulty, f"{url}/{FAULTY}")
+    before = _settled(metrics)
+    console.print(render_overview(before))
+    with console.status("the application without its faults works …"):
+        workers.run(fixed, f"{url}/{FIXED}")
+    return before, _settled(metrics)
+
+
+def _settled(metrics: str) -> dict[str, Any]:
+    """The figures once the last answers are in them."""
+    overview = fetch_overview(metrics)
+    for _ in range(MOST_LOOKS):
+        time.sleep(LOOK_S)
+        earlier, overview = overview, fetch_overview(metrics)
+        counts = [sum(route["requests"] for route in told["routes"]) for told in (earlier, overview)]
+        if counts[0] == counts[1] and not overview["health"]["in_flight"]:
+            break
+    return overview
 
 
 def _comparison(before: dict[str, Any], after: dict[str, Any]) -> Table:
     table = Table(title_justify="left")
-    for name in ("", "requests", "prompt tokens", "read from the cache", "predicted", "TTFT p50"):
+    for name in ("", "requests", "prompt tokens", "read from the cache", "predicted", "TTFT p50", "TTFT p95"):
         table.add_column(name, justify="left" if not name else "right")
     for name, overview, upstream in (("with its faults", before, FAULTY), ("without them", after, FIXED)):
         table.add_row(name, *_figures([row for row in overview["routes"] if row["route"].startswith(f"{upstream}/")]))
@@ -119,24 +152,24 @@ def _figures(routes: list[dict[str, Any]]) -> tuple[str, ...]:
             else "unknown"
         )
 
-    timed = [route for route in routes if route["ttft_s"]]
-    middle = sorted(route["ttft_s"]["p50"] for route in timed)[len(timed) // 2] if timed else None
+    timed = [route["ttft_s"] for route in routes if route["ttft_s"]]
+
+    def middle(quantile: str) -> str:
+        return f"{sorted(ttft_s[quantile] for ttft_s in timed)[len(timed) // 2] * 1000:.0f} ms" if timed else "–"
+
     return (
         str(sum(route["requests"] for route in routes)),
         str(tokens),
         rate("reported_hit_rate"),
         rate("predicted_hit_rate"),
-        f"{middle * 1000:.0f} ms" if middle is not None else "–",
+        middle("p50"),
+        middle("p95"),
     )
 
 
 def _report(console: Console, store: Path, faulty: Path) -> None:
     week = f"{datetime.now(UTC):%G-W%V}"
-    command = [sys.executable, "-m", "promptlint_cli", "report", "--store", str(store), "--week", week]
-    done = subprocess.run(
-        [*command, "--source", str(faulty), "--prices", str(faulty / PRICES), "--min-requests", "5", "--top", "5"],
-        timeout=120,
-        check=False,
-    )
-    if done.returncode not in (0, 1):
+    asked = ("--store", str(store), "--week", week, "--source", str(faulty), "--prices", str(faulty / PRICES))
+    status = _promptlint("report", *asked, "--min-requests", "5", "--top", "5")
+    if status not in (exit_status.CLEAN, exit_status.FINDINGS):
         console.print("the report could not be made; see the sentence above")
