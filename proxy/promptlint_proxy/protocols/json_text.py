@@ -55,12 +55,18 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+LARGEST = 1 << 53
+"""JSON numbers beyond are not exact, and a record has no room for them."""
+
+
 def as_int(value: object) -> int | None:
-    """A count; None for what is none. Some servers send counts as floats."""
-    if isinstance(value, bool):
+    """A whole number up to 2⁵³; None for what is none. Some servers send counts as floats."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
         return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return None
+    return int(value) if isinstance(value, int) or value.is_integer() else None
+
+
+def as_count(value: object) -> int | None:
+    """As `as_int`, from 0."""
+    number = as_int(value)
+    return number if number is not None and number >= 0 else None

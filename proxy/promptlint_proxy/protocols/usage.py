@@ -6,7 +6,7 @@ Some APIs count cached tokens as a part of the prompt, others beside it; what is
 from __future__ import annotations
 
 from promptlint_core.exchange import Usage
-from promptlint_proxy.protocols.json_text import Object, as_int, as_list, as_object
+from promptlint_proxy.protocols.json_text import Object, as_count, as_list, as_object
 
 _MINUTES_5_S, _MINUTES_30_S, _HOUR_S, _HOURS_12_S = 300, 1800, 3600, 43200
 _LIVES_S = {"5m": _MINUTES_5_S, "30m": _MINUTES_30_S, "1h": _HOUR_S, "12h": _HOURS_12_S}
@@ -30,7 +30,7 @@ def read_usage(api: str, provider: str, obj: Object) -> Usage:  # noqa: ARG001 -
     if any(name in obj for name in ("tokens", "billed_units")) and "tokens_evaluated" not in obj:
         return _cohere(obj)
     if any(name in obj for name in ("prompt_eval_count", "eval_count")):
-        return _inclusive(as_int(obj.get("prompt_eval_count")), None, None, as_int(obj.get("eval_count")))
+        return _inclusive(as_count(obj.get("prompt_eval_count")), None, None, as_count(obj.get("eval_count")))
     if any(name in obj for name in ("tokens_evaluated", "tokens_predicted")):
         return _llamacpp(obj)
     if "prompt_tokens" not in obj and (
@@ -42,7 +42,7 @@ def read_usage(api: str, provider: str, obj: Object) -> Usage:  # noqa: ARG001 -
             return _anthropic(obj)
         if api == "responses" or details:
             return _openai_responses(obj)
-        return _inclusive(as_int(obj.get("input_tokens")), None, None, as_int(obj.get("output_tokens")))
+        return _inclusive(as_count(obj.get("input_tokens")), None, None, as_count(obj.get("output_tokens")))
     return _openai_chat(obj)
 
 
@@ -82,10 +82,10 @@ def _exclusive(
 
     Without a word about the cache the input is the whole prompt, and how much of it was computed is not known.
     """
-    computed, hit, written = (as_int(obj.get(name)) for name in (computed_name, hit_name, written_name))
+    computed, hit, written = (as_count(obj.get(name)) for name in (computed_name, hit_name, written_name))
     prompt = None if computed is None else computed + (hit or 0) + (written or 0)
     told = hit is not None or written is not None
-    return Usage(prompt, hit, written, computed if told else None, as_int(obj.get(output_name)), reasoning, by_life)
+    return Usage(prompt, hit, written, computed if told else None, as_count(obj.get(output_name)), reasoning, by_life)
 
 
 def _openai_chat(obj: Object) -> Usage:
@@ -104,15 +104,15 @@ def _openai_chat(obj: Object) -> Usage:
         obj.get("cache_creation_input_tokens"),  # gateways in front of Claude
     )
     output_details = as_object(obj.get("completion_tokens_details"))
-    missed = as_int(obj.get("prompt_cache_miss_tokens"))
-    prompt = as_int(obj.get("prompt_tokens"))
+    missed = as_count(obj.get("prompt_cache_miss_tokens"))
+    prompt = as_count(obj.get("prompt_tokens"))
     if prompt is None and hit is not None and missed is not None:
         prompt = hit + missed
     return _inclusive(
         prompt,
         hit,
         written,
-        as_int(obj.get("completion_tokens")),
+        as_count(obj.get("completion_tokens")),
         _first(output_details.get("reasoning_tokens"), obj.get("reasoning_tokens")),
     )
 
@@ -122,11 +122,11 @@ def _openai_responses(obj: Object) -> Usage:
     split = as_object(details.get("cache_write_tokens_details") or obj.get("cache_write_tokens_details"))
     by_life = _by_life((_MINUTES_30_S, split.get("ttl_30m_tokens")), (_HOURS_12_S, split.get("ttl_12h_tokens")))
     return _inclusive(
-        as_int(obj.get("input_tokens")),
-        as_int(details.get("cached_tokens")),
-        as_int(details.get("cache_write_tokens")),
-        as_int(obj.get("output_tokens")),
-        as_int(as_object(obj.get("output_tokens_details")).get("reasoning_tokens")),
+        as_count(obj.get("input_tokens")),
+        as_count(details.get("cached_tokens")),
+        as_count(details.get("cache_write_tokens")),
+        as_count(obj.get("output_tokens")),
+        as_count(as_object(obj.get("output_tokens_details")).get("reasoning_tokens")),
         by_life,
     )
 
@@ -142,7 +142,7 @@ def _anthropic(obj: Object) -> Usage:
         "cache_read_input_tokens",
         "cache_creation_input_tokens",
         "output_tokens",
-        reasoning=as_int(as_object(obj.get("output_tokens_details")).get("thinking_tokens")),
+        reasoning=as_count(as_object(obj.get("output_tokens_details")).get("thinking_tokens")),
         by_life=by_life,
     )
 
@@ -159,17 +159,17 @@ def _converse(obj: Object) -> Usage:
 def _gemini(obj: Object) -> Usage:
     prompt = _sum(obj.get("promptTokenCount"), obj.get("toolUsePromptTokenCount"))
     output = _sum(obj.get("candidatesTokenCount"), obj.get("thoughtsTokenCount"))
-    hit = as_int(obj.get("cachedContentTokenCount"))
-    return _inclusive(prompt, hit, None, output, as_int(obj.get("thoughtsTokenCount")))
+    hit = as_count(obj.get("cachedContentTokenCount"))
+    return _inclusive(prompt, hit, None, output, as_count(obj.get("thoughtsTokenCount")))
 
 
 def _interactions(obj: Object) -> Usage:
     return _inclusive(
-        as_int(obj.get("total_input_tokens")),
-        as_int(obj.get("total_cached_tokens")),
+        as_count(obj.get("total_input_tokens")),
+        as_count(obj.get("total_cached_tokens")),
         None,
-        as_int(obj.get("total_output_tokens")),
-        as_int(obj.get("total_thought_tokens")),
+        as_count(obj.get("total_output_tokens")),
+        as_count(obj.get("total_thought_tokens")),
     )
 
 
@@ -178,7 +178,7 @@ def _cohere(obj: Object) -> Usage:
     billed = as_object(obj.get("billed_units"))
     return _inclusive(
         _first(tokens.get("input_tokens"), billed.get("input_tokens")),
-        as_int(obj.get("cached_tokens")),
+        as_count(obj.get("cached_tokens")),
         None,
         _first(tokens.get("output_tokens"), billed.get("output_tokens")),
     )
@@ -187,10 +187,10 @@ def _cohere(obj: Object) -> Usage:
 def _llamacpp(obj: Object) -> Usage:
     # tokens_cached is what the slot holds afterwards in many builds; timings.cache_n is what was reused
     hit = _first(as_object(obj.get("timings")).get("cache_n"), obj.get("tokens_cached"))
-    prompt = as_int(obj.get("tokens_evaluated"))
+    prompt = as_count(obj.get("tokens_evaluated"))
     if prompt is not None and hit is not None and hit > prompt:
         hit = None
-    return _inclusive(prompt, hit, None, as_int(obj.get("tokens_predicted")))
+    return _inclusive(prompt, hit, None, as_count(obj.get("tokens_predicted")))
 
 
 def _entries(obj: Object, name: str) -> list[Object]:
@@ -198,13 +198,13 @@ def _entries(obj: Object, name: str) -> list[Object]:
 
 
 def _by_life(*pairs: tuple[int, object]) -> tuple[tuple[int, int], ...]:
-    return tuple((life_s, count) for life_s, value in pairs if (count := as_int(value)) is not None and life_s)
+    return tuple((life_s, count) for life_s, value in pairs if (count := as_count(value)) is not None and life_s)
 
 
 def _first(*values: object) -> int | None:
-    return next((count for value in values if (count := as_int(value)) is not None), None)
+    return next((count for value in values if (count := as_count(value)) is not None), None)
 
 
 def _sum(*values: object) -> int | None:
-    counts = [count for value in values if (count := as_int(value)) is not None]
+    counts = [count for value in values if (count := as_count(value)) is not None]
     return sum(counts) if counts else None

@@ -10,7 +10,9 @@ from __future__ import annotations
 import gzip
 import heapq
 import json
+import math
 import re
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -23,6 +25,7 @@ from promptlint_core.errors import PromptlintError
 BLOCK_TOKENS = 512
 DEFAULT_CAPACITIES: tuple[int | None, ...] = (None, 100_000, 50_000, 30_000, 10_000, 5_859, 3_000, 1_000)
 """Blocks; None: infinite."""
+_MOST_TOKENS = 1 << 40
 
 
 class Policy(StrEnum):
@@ -87,7 +90,7 @@ def is_block_trace(path: Path) -> bool:
     try:
         with _open(path) as file:
             first = json.loads(file.readline(1 << 20))
-    except (OSError, ValueError, EOFError, RecursionError):
+    except (OSError, ValueError, EOFError, RecursionError, zlib.error):
         return False
     return isinstance(first, dict) and isinstance(first.get("hash_ids"), list) and "input_length" in first
 
@@ -99,21 +102,29 @@ def read_block_trace(path: Path) -> Iterator[BlockRequest]:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     yield _request(path, number, line)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise PromptlintError(f"{path} cannot be read: {error}") from error
 
 
 def _request(path: Path, number: int, line: str) -> BlockRequest:
     try:
         row = json.loads(line)
-        return BlockRequest(
-            float(row["timestamp"]) / 1000.0,
-            int(row["input_length"]),
-            int(row.get("output_length") or 0),
-            tuple(row["hash_ids"]),
-        )
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        at_ms, blocks = float(row["timestamp"]), row["hash_ids"]
+        if not math.isfinite(at_ms):
+            raise ValueError(f"the time is {at_ms}")
+        if not isinstance(blocks, list) or not all(isinstance(block, int | str) for block in blocks):
+            raise ValueError("`hash_ids` is no list of numbers")
+        prompt, output = _count(row["input_length"]), _count(row.get("output_length") or 0)
+        return BlockRequest(at_ms / 1000.0, prompt, output, tuple(blocks))
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise PromptlintError(f"{path}:{number} is no line of a block trace: {error}") from error
+
+
+def _count(value: str | float) -> int:
+    number = int(value)
+    if not 0 <= number <= _MOST_TOKENS:
+        raise ValueError(f"{value} is no count of tokens")
+    return number
 
 
 class _Cache(Protocol):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,17 +17,22 @@ from promptlint_core.errors import PromptlintError
 from promptlint_core.prefix_caches.block_hashes import chain
 from promptlint_report.simulate.workload import Job, Measured, Workload, in_arrival_order
 
+_MOST_TOKENS = 1 << 32
 _BLOCK_SIZES = (512, 256, 128, 64, 32, 16)
 
 
-def open_text(path: Path) -> TextIO:
-    """Open a text file, unpacking gzip by its first bytes."""
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """Open a text file, unpacking gzip by its first bytes. Raises PromptlintError for what goes wrong in reading it."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
-        return gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8")
+        with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as file:
+            yield file
     except OSError as error:
         raise PromptlintError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (EOFError, UnicodeDecodeError, zlib.error, csv.Error) as error:
+        raise PromptlintError(f"{path} cannot be read: {error}") from error
 
 
 def read_trace(path: Path, *, block_size: int = 16, rate_per_s: float | None = None) -> Workload:
@@ -43,7 +51,7 @@ def read_trace(path: Path, *, block_size: int = 16, rate_per_s: float | None = N
     if first.startswith("{"):
         try:
             row = json.loads(first)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise PromptlintError(f"{path}: the first line is not JSON: {error}") from error
         if "hash_ids" in row:
             return _read_blocks(path, row)
@@ -66,7 +74,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise PromptlintError(f"{path}:{number} is not JSON: {error}") from error
             if not isinstance(row, dict):
                 raise PromptlintError(f"{path}:{number} is not a JSON object")
@@ -78,7 +86,7 @@ def _jobs(path: Path, rows: Iterator[tuple[int, Any]], read: Callable[[int, Any]
     for number, row in rows:
         try:
             job = read(len(jobs), row)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise PromptlintError(f"{path}:{number} lacks a field or holds a wrong value: {error}") from error
         if job.prompt_tokens > 0:
             jobs.append(job if job.output_tokens > 0 else job._replace(output_tokens=1))
@@ -95,12 +103,14 @@ def _read_blocks(path: Path, first: dict[str, Any]) -> Workload:
     """
     per_second = 1.0 if "chat_id" in first else 1000.0
     stated = first.get("block_size")
-    size = int(stated) if stated else _block_size_of(path)
+    if stated is not None and (not isinstance(stated, int) or stated < 1):
+        raise PromptlintError(f"{path}: block_size is {stated!r}, not a count of tokens")
+    size = stated or _block_size_of(path)
 
     def read(index: int, row: dict[str, Any]) -> Job:
-        prompt, output = int(row["input_length"]), int(row["output_length"])
+        prompt, output = _count(row["input_length"]), _count(row["output_length"])
         full = ((prompt + output) if stated else prompt) // size  # the last id of a prompt is a partial block
-        return Job(index, row["timestamp"] / per_second, prompt, output, tuple(row["hash_ids"][:full]))
+        return Job(index, _seconds(row["timestamp"] / per_second), prompt, output, _ids(row["hash_ids"])[:full])
 
     return Workload(path.name, _jobs(path, _json_rows(path), read), size, has_hashes=True)
 
@@ -122,7 +132,7 @@ def _read_azure(path: Path) -> Workload:
     def read(index: int, row: dict[str, str]) -> Job:
         at = datetime.fromisoformat(row["TIMESTAMP"][:26].rstrip("Z"))
         seconds = (at - datetime(2020, 1, 1)).total_seconds()  # noqa: DTZ001 - only differences count
-        return Job(index, seconds, int(row["ContextTokens"]), int(row["GeneratedTokens"]))
+        return Job(index, seconds, _count(row["ContextTokens"]), _count(row["GeneratedTokens"]))
 
     with open_text(path) as file:
         jobs = _jobs(path, iter(enumerate(csv.DictReader(file), start=2)), read)
@@ -133,7 +143,7 @@ def _read_vidur(path: Path, rate_per_s: float | None) -> Workload:
     rate = rate_per_s or 1.0
 
     def read(index: int, row: dict[str, str]) -> Job:
-        return Job(index, index / rate, int(row["num_prefill_tokens"]), int(row["num_decode_tokens"]))
+        return Job(index, index / rate, _count(row["num_prefill_tokens"]), _count(row["num_decode_tokens"]))
 
     with open_text(path) as file:
         jobs = _jobs(path, iter(enumerate(csv.DictReader(file), start=2)), read)
@@ -146,13 +156,32 @@ def _read_vidur(path: Path, rate_per_s: float | None) -> Workload:
 
 def _read_serving(path: Path, block_size: int) -> Workload:
     def read(index: int, row: dict[str, Any]) -> Job:
-        ids = row.get("input_tok_ids")
+        ids = _ids(row.get("input_tok_ids") or [])
         arrival = row["arrival_time_ns"] / 1e9 if "arrival_time_ns" in row else float(row["arrival_time"])
-        hashes = chain([*ids, *row.get("output_tok_ids", ())], block_size) if ids else ()
-        return Job(index, arrival, int(row["input_toks"]), int(row["output_toks"]), hashes)
+        hashes = chain([*ids, *_ids(row.get("output_tok_ids") or [])], block_size) if ids else ()
+        return Job(index, _seconds(arrival), _count(row["input_toks"]), _count(row["output_toks"]), hashes)
 
     jobs = _jobs(path, _json_rows(path), read)
     return Workload(path.name, jobs, block_size, has_hashes=any(job.hashes for job in jobs))
+
+
+def _count(value: str | float) -> int:
+    number = int(value)
+    if not 0 <= number <= _MOST_TOKENS:
+        raise ValueError(f"{value} is no count of tokens")
+    return number
+
+
+def _seconds(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no time")
+    return value
+
+
+def _ids(values: object) -> tuple[int, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, int | str) for value in values):
+        raise ValueError("a list of ids is expected")
+    return tuple(values)
 
 
 def read_measured(path: Path) -> tuple[Measured, ...]:
@@ -163,7 +192,7 @@ def read_measured(path: Path) -> tuple[Measured, ...]:
             queued, scheduled = float(row["queued_ts"]), float(row["scheduled_ts"])
             first, last = float(row["first_token_ts"]), float(row["last_token_ts"])
             output = int(row["output_toks"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise PromptlintError(f"{path}:{number} lacks a field or holds a wrong value: {error}") from error
         tpot = (last - first) / (output - 1) if output > 1 else None
         measured.append(Measured(first - queued, tpot, scheduled - queued, last - queued))

@@ -229,6 +229,13 @@ def test_a_later_report_wins_field_by_field_and_null_takes_nothing_back() -> Non
     assert {"input_tokens": 3, "output_tokens": 9, "cache_creation": {"a": 1, "b": 5}, "new": {"c": 1}} == into
 
 
+@pytest.mark.parametrize("count", [-1, 10**30, 1e30, float("inf"), float("nan"), 2.5, True, "7", None])
+def test_what_is_no_count_is_unknown(count: object) -> None:
+    usage = read_usage("chat", "openai", {"prompt_tokens": count, "completion_tokens": 3})
+
+    assert (usage.prompt_tokens, usage.output_tokens) == (None, 3)
+
+
 @given(
     st.dictionaries(
         st.sampled_from(sorted({key for _, _, reported, _ in CASES.values() for key in reported})),

@@ -119,9 +119,21 @@ def test_a_block_trace_is_told_by_its_first_line(tmp_path: Path, text: str, expe
     assert expected == is_block_trace(path)
 
 
-def test_a_broken_line_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"timestamp": 1}',
+        '{"timestamp": NaN, "input_length": 1, "hash_ids": [1]}',
+        '{"timestamp": 1, "input_length": -1, "hash_ids": [1]}',
+        '{"timestamp": 1, "input_length": 1e999, "hash_ids": [1]}',
+        '{"timestamp": 1, "input_length": "x", "hash_ids": [1]}',
+        '{"timestamp": 1, "input_length": 1, "hash_ids": [{}]}',
+        '{"timestamp": 1, "input_length": 1, "hash_ids": "abc"}',
+    ],
+)
+def test_a_broken_line_is_named(tmp_path: Path, broken: str) -> None:
     path = tmp_path / "trace.jsonl"
-    path.write_text(line(0, 1) + '\n{"timestamp": 1}\n')
+    path.write_text(f"{line(0, 1)}\n{broken}\n")
 
     with pytest.raises(PromptlintError, match=r"trace\.jsonl:2"):
         hit_tables(path)

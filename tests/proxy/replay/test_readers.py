@@ -20,6 +20,7 @@ from promptlint_proxy.replay.readers.formats import find_format, read_recording
 from promptlint_proxy.replay.readers.har import read_har
 from promptlint_proxy.replay.readers.json_lines import read_line
 from promptlint_proxy.replay.readers.json_records import as_seconds
+from promptlint_proxy.replay.readers.mitmproxy_flows import read_flows
 from promptlint_proxy.replay.recorded import RecordedExchange, Unreadable, to_exchange
 
 DATA = Path(__file__).parents[2] / "data" / "replay"
@@ -137,6 +138,17 @@ def test_mitmproxy_flows(tmp_path: Path) -> None:
     assert ("unreachable", None) == (second.response.error, second.response.status)
     assert "cannot be read further" in unreadable[0].sentence
     assert recorded[0].place.endswith("#flow 0")
+
+
+def test_a_flow_file_that_holds_no_flows_is_said(tmp_path: Path) -> None:
+    """The frame of a value is right, so mitmproxy takes the value for a flow."""
+    path = tmp_path / "traffic.flows"
+    path.write_bytes(b"5:hello,")
+
+    [unreadable] = read_flows(path)
+
+    assert isinstance(unreadable, Unreadable)
+    assert "cannot be read further: no flow" in unreadable.sentence
 
 
 def test_openai_batch() -> None:

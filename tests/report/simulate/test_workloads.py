@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -89,7 +90,47 @@ BROKEN = {
         '{"hash_ids": [1, 2, 3], "timestamp": 0, "input_length": 5, "output_length": 1}\n',
         "cannot be told",
     ),
+    "a size of a block that is none": (
+        '{"hash_ids": [1], "timestamp": 0, "input_length": 5, "output_length": 1, "block_size": "x"}\n',
+        "block_size is 'x'",
+    ),
+    "a block of less than nothing": (
+        '{"hash_ids": [1], "timestamp": 0, "input_length": 5, "output_length": 1, "block_size": -4}\n',
+        "block_size is -4",
+    ),
+    "no time": ('{"hash_ids": [1], "timestamp": NaN, "input_length": 500, "output_length": 1}\n', "nan is no time"),
+    "ids that are none": (
+        '{"hash_ids": [{}], "timestamp": 0, "input_length": 512, "output_length": 1}\n',
+        "a list of ids",
+    ),
+    "fewer tokens than none": (
+        "num_prefill_tokens,num_decode_tokens\n10,5\n-1,5\n",
+        ":3 lacks a field .* -1 is no count",
+    ),
+    "more tokens than fit a float": (
+        '{"input_toks": 1e999, "output_toks": 1, "arrival_time": 0}\n',
+        ":1 lacks a field",
+    ),
+    "nested without end": ('{"hash_ids": ' + "[" * 100_000, "not JSON"),
 }
+
+
+UNREADABLE = {
+    "not UTF-8": b"\xbf\xff",
+    "no gzip behind its first bytes": b"\x1f\x8b" + b"x" * 50,
+    "gzip that is cut off": gzip.compress(
+        b'{"hash_ids": [1], "timestamp": 0, "input_length": 16, "output_length": 1}' * 9
+    )[:40],
+}
+
+
+@pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_bytes_that_cannot_be_read_are_said(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "trace"
+    path.write_bytes(data)
+
+    with pytest.raises(PromptlintError, match=r"trace cannot be read: \S"):
+        read_trace(path)
 
 
 @pytest.mark.parametrize(("text", "sentence"), BROKEN.values(), ids=BROKEN.keys())

@@ -22,6 +22,9 @@ def read_flows(path: Path) -> Iterator[RecordedExchange | Unreadable]:
                     yield _read_flow(flow, f"{path}#flow {number}")
         except FlowReadException as error:
             yield Unreadable(f"{path}#flow {number}", f"the flow file cannot be read further: {error}")
+        except Exception as error:  # mitmproxy takes what it unpacks for a flow
+            reason = f"{type(error).__name__}: {error}"
+            yield Unreadable(f"{path}#flow {number}", f"the flow file cannot be read further: no flow ({reason})")
 
 
 def _read_flow(flow: HTTPFlow, place: str) -> RecordedExchange | Unreadable:
