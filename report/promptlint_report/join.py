@@ -17,8 +17,8 @@ from promptlint_report.document import Advice
 from promptlint_report.engine import connect
 from promptlint_report.explain import Seen, Source, Sureness, causes, explain, findings_of_group
 from promptlint_report.figures.missed import Fault, faults, group_rows, strip_segments
-from promptlint_report.make import Asked, materials
-from promptlint_report.material import THIS, Material, Options, requests
+from promptlint_report.make import Asked, materials, nothing_recorded
+from promptlint_report.material import THIS, Material, Options
 from promptlint_report.period import find_period, zone
 from promptlint_report.records import has_damaged_pages
 from promptlint_report.requests import usd
@@ -92,9 +92,7 @@ def _price(listed: tuple[Reported, ...], asked: Asked, config: Config, check_pag
             material, left_out = materials(engine, asked, check_pages)
             notes = tuple(f"left out: {left.sentence}" for left in left_out)
             if THIS not in material.totals:
-                elsewhere = sum(row["requests"] for row in material.totals.values())
-                more = f" (the weeks before hold {requests(elsewhere)})" if elsewhere else ""
-                return Priced(listed, (f"no requests were recorded in {asked.period.name}{more}", *notes))
+                return Priced(listed, (nothing_recorded(asked), *notes))
             if not (asked.store / KEY_FILE).exists():
                 return Priced(listed, (_NO_KEY, *notes))
             paths = sorted({item.prompt.path for item in listed if item.prompt} | {item.path for item in listed})

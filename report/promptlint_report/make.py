@@ -25,12 +25,12 @@ from promptlint_report.figures import (
     outputs,
     spend,
 )
-from promptlint_report.material import LAST, THIS, Material, Options, Row, requests, sums_of
+from promptlint_report.material import LAST, THIS, Material, Options, requests, sums_of
 from promptlint_report.period import Period
 from promptlint_report.price_file import read_price_file
 from promptlint_report.price_lists import price_lists
 from promptlint_report.prices import PriceBook
-from promptlint_report.records import Records, has_damaged_pages, open_records
+from promptlint_report.records import Records, has_damaged_pages, open_records, recorded_days
 from promptlint_report.requests import PRICE_KEYS, cells, in_period, priced, usd
 
 
@@ -105,7 +105,7 @@ def report_of(records: Records, engine: Engine, asked: Asked, book: PriceBook) -
     left_out = (*records.left_out, *_without_a_time(records, engine))
     material = _material(records, engine, asked, book)
     if THIS not in material.totals:
-        return _empty(asked, engine, left_out, material.totals)
+        return _empty(asked, engine, left_out)
     faults = missed.faults(material)
     advice, why_none = _advice(material, faults[THIS], asked)
     sections = (
@@ -156,11 +156,18 @@ def _frame(
     )
 
 
-def _empty(asked: Asked, engine: Engine, left_out: tuple[LeftOut, ...], totals: dict[int, Row]) -> Report:
-    elsewhere = sum(row["requests"] for row in totals.values())
-    more = f"; the weeks before hold {elsewhere:,}" if totals else ""
-    summary = f"No requests were recorded in {asked.period.name}{more}."
-    return _frame(asked, engine, summary, (), left_out)
+def _empty(asked: Asked, engine: Engine, left_out: tuple[LeftOut, ...]) -> Report:
+    return _frame(asked, engine, nothing_recorded(asked), (), left_out)
+
+
+def nothing_recorded(asked: Asked) -> str:
+    """That a week has no requests, and which days the store has some of."""
+    text = f"No requests were recorded in {asked.period.name}"
+    days = recorded_days(asked.store)
+    if days is None:
+        return f"{text}: the store holds none."
+    first, last = days
+    return f"{text}. The store holds requests of {first}{f' to {last}' if last != first else ''} (UTC)."
 
 
 def _summary(material: Material) -> str:

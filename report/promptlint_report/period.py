@@ -14,6 +14,8 @@ WEEKS_BEFORE = 3
 
 _WEEK = re.compile(r"(\d{4})-?W(\d{1,2})")
 _EPOCH = date(1970, 1, 1)
+FIRST_YEAR, LAST_YEAR = 1971, 9990
+"""Outside of them the weeks around a week have no date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,13 @@ def find_period(text: str | None, timezone: ZoneInfo, now: datetime) -> Period:
 
     Raises PromptlintError for a text that names no week.
     """
+    period = _find_period(text, timezone, now)
+    if not FIRST_YEAR <= period.year <= LAST_YEAR:
+        raise PromptlintError(f"--week {text}: the year is none from {FIRST_YEAR} to {LAST_YEAR}")
+    return period
+
+
+def _find_period(text: str | None, timezone: ZoneInfo, now: datetime) -> Period:
     today = now.astimezone(timezone).date()
     if text in {None, "last"}:
         return _week_of(today - timedelta(days=7), timezone)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from promptlint_proxy.records.arrow import arrow_schema
 from promptlint_proxy.records.read import StoreView, view
@@ -13,6 +14,9 @@ from promptlint_report.document import LeftOut
 from promptlint_report.engine import Engine
 from promptlint_report.expressions import load_ibis
 from promptlint_report.period import Period
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TABLES = ("exchanges", "findings", "groups")
 _PICKED = ("_hash", "_copies", "_rank")
@@ -44,8 +48,11 @@ def open_records(store: Path, period: Period, engine: Engine, check_pages: bool 
         paths = [path for path in seen.sealed[name] if name == "groups" or _in_period(path, period)]
         good, bad = _readable(paths, check_pages)
         if bad:
-            names = ", ".join(path.name for path in bad[:3]) + (" …" if len(bad) > 3 else "")
-            left_out.append(LeftOut(f"{name} files", len(bad), f"cannot be read as Parquet: {names}"))
+            left_out.append(LeftOut(f"{name} files", len(bad), f"cannot be read as Parquet: {_names(bad)}"))
+        good, strange = _of_our_types(good, name)
+        if strange:
+            why = f"hold values of other types than a record: {_names(strange)}"
+            left_out.append(LeftOut(f"{name} files", len(strange), why))
         tables[name] = _table(name, good, seen, engine)
     exchanges, copies = _each_once(tables["exchanges"], engine)
     if copies:
@@ -62,11 +69,28 @@ def has_damaged_pages(store: Path, period: Period) -> bool:
     return bool(_readable(good, check_pages=True)[1])
 
 
-def _in_period(path: Path, period: Period) -> bool:
-    text = path.parent.parent.name.removeprefix("date=")
+def recorded_days(store: Path) -> tuple[date, date] | None:
+    """The first and the last day, in UTC, of which the store holds requests; None when it holds none."""
+    import pyarrow.compute as pc
+
+    seen = view(store)
+    days = [day for path in seen.sealed["exchanges"] if (day := _sealed_day(path)) is not None]
+    live = pc.min_max(seen.live["exchanges"]["started_at"]).as_py()
+    days += [moment.astimezone(UTC).date() for moment in live.values() if moment is not None]
+    return (min(days), max(days)) if days else None
+
+
+def _sealed_day(path: Path) -> date | None:
+    """The day of the folder that a sealed file lies in."""
     try:
-        day = date.fromisoformat(text)
+        return date.fromisoformat(path.parent.parent.name.removeprefix("date="))
     except ValueError:
+        return None
+
+
+def _in_period(path: Path, period: Period) -> bool:
+    day = _sealed_day(path)
+    if day is None:
         return True
     first = period.history_start.astimezone(UTC).date() - timedelta(days=1)
     last = period.end.astimezone(UTC).date() + timedelta(days=1)
@@ -89,6 +113,42 @@ def _readable(paths: list[Path], check_pages: bool) -> tuple[list[Path], list[Pa
             # pyarrow raises OSError, ArrowInvalid and others; whatever it is, the other files must still count.
             bad.append(path)
     return good, bad
+
+
+def _names(paths: list[Path]) -> str:
+    return ", ".join(path.name for path in paths[:3]) + (" …" if len(paths) > 3 else "")
+
+
+def _of_our_types(paths: list[Path], name: str) -> tuple[list[Path], list[Path]]:
+    """The files whose columns can be taken as ours, and those whose cannot: one of them would fail the whole query."""
+    import pyarrow.parquet as pq
+
+    ours = {field.name: _kind(field.type) for field in arrow_schema(name)}
+    good: list[Path] = []
+    strange: list[Path] = []
+    for path in paths:
+        theirs = pq.read_schema(path)
+        fits = all(_kind(field.type) in {ours.get(field.name, _kind(field.type)), "null"} for field in theirs)
+        (good if fits else strange).append(path)
+    return good, strange
+
+
+def _kind(type_: pa.DataType) -> str:
+    """What values of a type are, whatever their width and unit."""
+    import pyarrow as pa
+
+    kinds = {
+        "integer": pa.types.is_integer,
+        "text": lambda found: pa.types.is_string(found) or pa.types.is_large_string(found),
+        "moment": pa.types.is_timestamp,
+        "number": pa.types.is_floating,
+        "yes or no": pa.types.is_boolean,
+        "bytes": lambda found: pa.types.is_binary(found) or pa.types.is_large_binary(found),
+        "null": pa.types.is_null,
+    }
+    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        return f"list of {_kind(type_.value_type)}"
+    return next((kind for kind, holds in kinds.items() if holds(type_)), str(type_))
 
 
 def _table(name: str, paths: list[Path], seen: StoreView, engine: Engine) -> ir.Table:

@@ -88,8 +88,8 @@ def test_another_week_is_named(project: Path, run: Run) -> None:
     ran = check(run, "--week", "this")
 
     assert "= cost in" not in ran.out
-    assert "no requests were recorded in" in ran.err
-    assert "the weeks before hold 2 requests" in ran.err
+    assert "--traffic: No requests were recorded in" in ran.err
+    assert f"The store holds requests of {LAST_WEEK:%Y-%m-%d} (UTC)." in ran.err
 
 
 def _gone(store: Path) -> None:
@@ -132,7 +132,7 @@ def _corrupt_live(store: Path) -> None:
     ("damage", "status", "says", "priced"),
     [
         (_gone, 2, "--traffic store is no folder: give the folder that the proxy writes its records to", None),
-        (_empty, 1, f"--traffic: no requests were recorded in {WEEK}\n", 0),
+        (_empty, 1, f"--traffic: No requests were recorded in {WEEK}: the store holds none.\n", 0),
         (_without_key, 1, "the store has no hash.key, so its prompts cannot be matched with source", 0),
         (_all_corrupt, 1, "left out: 1 exchanges file: cannot be read as Parquet", 0),
         (_one_corrupt, 1, "left out: 1 exchanges file: cannot be read as Parquet: bad-000000.parquet", 1),
