@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from promptlint_linter.check import Outcome
+from promptlint_linter.output.characters import on_one_line
 
 
 def render(outcome: Outcome) -> str:
     return "\n".join(
-        f"{f.path}:{f.line}:{f.column}: {f.severity.value} {f.rule} [{f.name}] {f.message}" for f in outcome.findings
+        on_one_line(f"{f.path}:{f.line}:{f.column}: {f.severity.value} {f.rule} [{f.name}] {f.message}")
+        for f in outcome.findings
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from promptlint_linter.check import Outcome
+from promptlint_linter.output.characters import without_control
 from promptlint_linter.reported import Reported
 from promptlint_rules.base import Severity
 
@@ -23,11 +24,12 @@ def _annotation(finding: Reported) -> str:
     if finding.end_line == finding.line:  # GitHub shows no columns over several lines
         properties |= {"col": finding.column, "endColumn": finding.end_column}
     told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    message = finding.message + (f". {finding.advice}" if finding.advice else "")
+    message = finding.message + (f". Help: {finding.advice}." if finding.advice else "")
     return f"::{COMMANDS[finding.severity]} {told}::{_data(message)}"
 
 
 def _data(text: str) -> str:
+    text = without_control(text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -12,8 +12,8 @@ from promptlint_linter.output.characters import without_control
 def render(outcome: Outcome) -> str:
     total = len(outcome.findings)
     suites = ET.Element("testsuites", name="promptlint", tests=str(total or 1), failures=str(total))
-    for path, findings in groupby(outcome.findings, key=lambda finding: finding.path):
-        found = list(findings)
+    for file, findings in groupby(outcome.findings, key=lambda finding: finding.path):
+        found, path = list(findings), without_control(file)
         suite = ET.SubElement(suites, "testsuite", name=path, tests=str(len(found)), failures=str(len(found)))
         for finding in found:
             case = ET.SubElement(

@@ -79,9 +79,12 @@ def _region(finding: Reported) -> Json:
 
 
 def _location(path: str, region: Json) -> Json:
-    absolute = path.startswith("/")
+    return {"artifactLocation": _artifact(path), "region": region}
+
+
+def _artifact(path: str) -> Json:
     uri = quote(path, safe="/")
-    return {"artifactLocation": {"uri": f"file://{uri}" if absolute else uri}, "region": region}
+    return {"uri": f"file://{uri}" if path.startswith("/") else uri}
 
 
 def _flow_location(step: FlowStep) -> Json:
@@ -103,7 +106,7 @@ def _fix(fix: Fix) -> Json:
     return {
         "description": {"text": fix.note or "fix"},
         "artifactChanges": [
-            {"artifactLocation": {"uri": quote(path, safe="/")}, "replacements": replacements}
+            {"artifactLocation": _artifact(path), "replacements": replacements}
             for path, replacements in changes.items()
         ],
     }

@@ -9,7 +9,7 @@ import click
 
 from promptlint_linter.check import Outcome
 from promptlint_linter.excerpts import Excerpts
-from promptlint_linter.output.characters import without_control
+from promptlint_linter.output.characters import on_one_line, without_control
 from promptlint_linter.reported import Reported
 from promptlint_rules.base import Severity
 
@@ -27,7 +27,7 @@ def render(outcome: Outcome) -> str:
 
 def _finding(finding: Reported, excerpts: Excerpts) -> str:
     colour = COLOURS[finding.severity]
-    where = click.style(f"{without_control(finding.path)}:{finding.line}:{finding.column}", bold=True)
+    where = click.style(f"{on_one_line(finding.path)}:{finding.line}:{finding.column}", bold=True)
     head = f"{where} {click.style(finding.severity.value, fg=colour, bold=True)} {finding.rule} [{finding.name}]"
     lines = [head, f"  {without_control(finding.message)}"]
     width = len(str(max([finding.line, *(step.line for step in finding.flow)])))
@@ -35,7 +35,7 @@ def _finding(finding: Reported, excerpts: Excerpts) -> str:
     margin = " " * width
     if len(finding.flow) > 1:
         for step in finding.flow:
-            where = f"line {step.line}" if step.path == finding.path else f"{without_control(step.path)}:{step.line}"
+            where = f"line {step.line}" if step.path == finding.path else f"{on_one_line(step.path)}:{step.line}"
             lines.append(f"  {margin} = {step.note}, {where}{_code(excerpts, step.path, step.line)}")
     if finding.prompt and finding.prompt.tokens:
         sender = f", sent by {finding.prompt.call}" if finding.prompt.call else ""

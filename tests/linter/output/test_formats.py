@@ -112,6 +112,23 @@ def test_control_characters_of_the_source_never_reach_the_terminal() -> None:
     assert "\\x1b[2J" in text
 
 
+@pytest.mark.parametrize("name", OUTPUT_FORMATS)
+def test_a_name_with_control_characters_breaks_no_format(name: str) -> None:
+    """Names of files come with other people's code, as their text does."""
+    path = "a\x1b[31m\x01\nb.py"
+    finding = replace(CLOCK, path=path, message="m\x1b[2J", flow=(FlowStep(path, 1, "read"), FlowStep(path, 2, "in")))
+
+    text = click.unstyle(render(name, Outcome((finding,), SUMMARY)))
+
+    assert [char for char in text if char < " " and char != "\n"] == []
+    if name == "concise":
+        assert text.count("\n") == 0
+    if name in ("json", "sarif", "gitlab"):
+        json.loads(text)
+    if name == "junit":
+        ET.fromstring(text)
+
+
 def test_concise_is_one_line_a_finding() -> None:
     assert render("concise").split("\n")[1] == (
         "app/über uns.py:7:1: warning KV501 [unbounded-output] no bound: 100 %, a,b"
