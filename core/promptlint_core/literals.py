@@ -68,6 +68,7 @@ _PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("datetime", ":", re.compile(rf"\b{_WEEKDAY}\s+{_MONTH}\s+\d{{1,2}}\s+{_TIME}(?:\s+\w{{3,4}})?\s+\d{{4}}\b")),
     ("time", ":", re.compile(rf"(?<![\w:.]){_TIME}(?!\w|:\d)")),
     ("time", "0", re.compile(r"(?<![\w:.])\d{1,2}(?:\s?[AaPp]\.?[Mm]\b\.?|\s?o['’]clock\b|\s?Uhr\b)")),
+    ("time", "h", re.compile(r"(?<![\w:.])(?:[01]\d|2[0-3])h[0-5]\d(?!\w)")),
     ("date", "0", re.compile(rf"(?<![\w./-])(?:{_DATE})(?![\w/-])")),
     ("age", "", re.compile(rf"\b(?:\d+(?:\.\d+)?|an?|one)\s?(?:{_DURATION})\s+(?:ago|old|since|elapsed)\b")),
     ("age", "", re.compile(r"\b(?:(?P<second>just|right) now|(?:an?|few|some) moments? ago)\b", re.IGNORECASE)),
@@ -95,7 +96,7 @@ def _unit(kind: str, match: re.Match[str]) -> str:
         fraction = match.groupdict().get("fraction")
         if fraction:
             return "millisecond" if len(fraction) <= 4 else "microsecond"
-        colons = re.search(r"\d{1,2}:\d{2}(:\d{2})?", text)
+        colons = re.search(r"\d{1,2}[:h]\d{2}(:\d{2})?", text)
         if colons is None:
             return "hour"
         return "second" if colons.group(1) else "minute"

@@ -27,6 +27,7 @@ from promptlint_core.literals import LiteralIndex, find_literals
         ("17:42:08", "time", "second"),
         ("5:42 pm", "time", "minute"),
         ("5 PM", "time", "hour"),
+        ("17h42", "time", "minute"),
         ("2026-09-09", "date", "day"),
         ("9 September 2026", "date", "day"),
         ("3 minutes ago", "age", "minute"),
@@ -52,7 +53,7 @@ def test_kinds(text: str, kind: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a plain sentence", "v-model and re-use", "deadbeef", "ratio a/b", "HelloWorld", "e.g. so"]
+    "text", ["a plain sentence", "v-model and re-use", "deadbeef", "ratio a/b", "HelloWorld", "e.g. so", "lasts 17h", "17h42m long", "1h30"]
 )
 def test_look_alikes(text: str) -> None:
     assert [] == list(find_literals(text))

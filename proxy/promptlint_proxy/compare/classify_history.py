@@ -22,6 +22,8 @@ _RESULT_ROLES = ("tool", "function", "tool_result")
 _MAX_DIFFERENCES = 64
 _LARGE_STEP = 4
 """Messages dropped at once, and twice as many as were added, are a cut that leaves room for turns to come."""
+_PINNED = 2
+"""Messages at the head that a window may keep: the task and the first answer."""
 _LEAST_MOVED = 2
 """Questions with their answers that changed places."""
 _EARLY = 2
@@ -146,6 +148,8 @@ def _judge_gone(history: History, first: int) -> HistoryJudged | None:
         return _judge_lost_tail(history, gone[0], new, differences)
     if rest_kept and not [m for m in new if m.index < (rest_kept[0].later or m).index]:
         large = len(gone) > max(_LARGE_STEP, 2 * appended)
+        if not large and first > _PINNED and not _is_window(history, first, gone, len(rest_kept)):
+            return HistoryJudged(Kind.EDITED, f"{len(gone)} messages taken out", differences, len(gone), appended)
         kind = Kind.COMPACTION if large else Kind.SLIDING
         return HistoryJudged(kind, f"{len(gone)} messages", differences, len(gone), appended)
     summarised_before = any(mentions_summary(m.text) for m in history.earlier[:_EARLY])
@@ -155,6 +159,11 @@ def _judge_gone(history: History, first: int) -> HistoryJudged | None:
     if len(history.later) < len(history.earlier) or summarised_now:
         return HistoryJudged(Kind.COMPACTION, f"{len(gone)} messages", differences, len(gone), appended)
     return HistoryJudged(Kind.EDITED, f"{len(gone)} messages replaced", differences, len(gone), appended)
+
+
+def _is_window(history: History, first: int, gone: list[Message], left: int) -> bool:
+    """Whether messages behind a kept head went as a window slides: whole turns, as many as came, few ahead of them."""
+    return len(gone) == history.appended and gone[0].role == "user" and first < left
 
 
 def _judge_lost_tail(

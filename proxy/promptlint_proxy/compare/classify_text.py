@@ -29,6 +29,12 @@ _TIME_LABEL = re.compile(
     r"\b(?:hour|minute|second)(?: of (?:the )?day)?\s*[:=>]\s*$|\b(?:clock|timestamp)\W*$", re.IGNORECASE
 )
 """What a bare number is a time behind."""
+_BARE_HOUR = re.compile(r"(?:[01]?\d|2[0-3])h")
+_SAYS_NOW = re.compile(
+    r"(?:\b(?:it['’]?s|it is|now|as of)(?: (?:about|now|almost))?|\b(?:current|local) time(?: is)?|^\s*time)\W*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What `17h` is an hour of the day behind, and no duration."""
 _TYPED = (Origin.CLOCK, Origin.RANDOM)
 _BLOCK_CHARS = 300
 _NAME_CHARS = 60
@@ -93,6 +99,9 @@ def _typed_kind(later: str, spans: tuple[Span, ...], relation: Relation) -> tupl
     first = spans[0]
     total = sum(len(span.earlier) + len(span.later) for span in spans)
     same = sum(len(span.earlier) + len(span.later) for span in spans if span.origin is first.origin)
+    bare = _BARE_HOUR.fullmatch(first.earlier) and _BARE_HOUR.fullmatch(first.later)
+    if bare and _SAYS_NOW.search(later[max(0, first.offset - _NAME_CHARS) : first.offset]):
+        return Kind.CLOCK, "to the hour"
     gap = spans[1].offset - first.offset - len(first.later) if len(spans) > 1 else _APART_CHARS
     if same < 0.8 * total and gap < _APART_CHARS and not _stands_alone(later, spans):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from promptlint_core import tokens
 from promptlint_core.cadence import Evidence
@@ -19,12 +19,18 @@ from promptlint_rules.wire import wire_finding
 
 LEAST_SAVED_TOKENS = 64
 LEAST_SAVED_SHARE = 0.1
+LEAST_MARGIN_SHARE = 0.04
+"""From here on where all lines are indented: the margin of the source code, which says nothing to anybody."""
 _LEAST_SPACE_SHARE = 0.12
 """White space in runs, as a share of the text: with less there is nothing to save, and nothing is counted."""
 _RUN = re.compile(r"[ \t]{2,}|\n{3,}")
 _TABLE_GAP = re.compile(r"(?<=\S)[ \t]{3,}(?=\S)")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 _JSON_START = re.compile(r"^[\[{]\s*\n", re.MULTILINE)
+_LEAST_LINES = 20
+"""Of a text whose first line stands at the margin and all others do not."""
+_OPENS_BLOCK = (":", "{", "(", "[", ",")
+"""How a line ends that indents the next ones itself."""
 _EVERY = 50
 """A template is looked at on its first requests and then once in so many."""
 _FIRST = 3
@@ -90,8 +96,10 @@ class PaddedPrompt(Rule):
 
     def check_prompt(self, prompt: Prompt) -> Iterator[Finding]:
         texts = [segment.text for segment in prompt.segments if segment.text]
-        saved = sum(map(saved_tokens, texts))
-        if saved < LEAST_SAVED_TOKENS or saved < LEAST_SAVED_SHARE * tokens.count("".join(texts)):
+        savings = list(map(saved_tokens, texts))
+        saved = sum(savings)
+        share = _least_share(zip(texts, savings, strict=True))
+        if saved < LEAST_SAVED_TOKENS or saved < share * tokens.count("".join(texts)):
             return
         yield Finding(
             rule=self.id,
@@ -118,16 +126,17 @@ class PaddedPrompt(Rule):
         seen = traffic.current
         if traffic.counts.requests > _FIRST and traffic.counts.requests % _EVERY:
             return
-        saved = 0
+        savings: list[tuple[str, int]] = []
         costliest, path = 0, ""
         for piece in seen.request.pieces:
             if piece.kind is not PieceKind.TEXT or piece.role in ("assistant", "model"):
                 continue
             less = saved_tokens(piece.text)
-            saved += less
+            savings.append((piece.text, less))
             if less > costliest:
                 costliest, path = less, piece.path
-        if saved < LEAST_SAVED_TOKENS or saved < LEAST_SAVED_SHARE * seen.prompt_tokens:
+        saved = sum(less for _, less in savings)
+        if saved < LEAST_SAVED_TOKENS or saved < _least_share(savings) * seen.prompt_tokens:
             return
         yield wire_finding(
             type(self),
@@ -140,12 +149,40 @@ class PaddedPrompt(Rule):
         )
 
 
+def _least_share(savings: Iterable[tuple[str, int]]) -> float:
+    """The share of a prompt from which on its white space is told, by the text that wastes most."""
+    text, saved = max(savings, key=lambda entry: entry[1], default=("", 0))
+    return LEAST_MARGIN_SHARE if saved and has_margin(text) else LEAST_SAVED_SHARE
+
+
 def saved_tokens(text: str) -> int:
     """Tokens that the compact form of a text saves; 0 without counting where there is little white space."""
     space = sum(len(run) - 1 for run in _RUN.findall(text))
-    if space < _LEAST_SPACE_SHARE * max(1, len(text)):
+    if space < (LEAST_MARGIN_SHARE if has_margin(text) else _LEAST_SPACE_SHARE) * max(1, len(text)):
         return 0
     return max(0, tokens.count(text) - tokens.count(compact(text)))
+
+
+def has_margin(text: str) -> bool:
+    """Whether all lines of a text are indented; the first one may stand at the margin, behind the opening quotes.
+
+    >>> has_margin("Be kind.\\n" + "    Be brief.\\n" * 20), has_margin("if x:\\n" + "    run(x)\\n" * 20)
+    (True, False)
+    """
+    if text.count("\n") < _LEAST_LINES:
+        return False
+    first, _, rest = text.partition("\n")
+    lines = [line for line in rest.split("\n") if line.strip()]
+    if len(lines) < _LEAST_LINES or first.rstrip().endswith(_OPENS_BLOCK):
+        return False
+    return all(line.startswith(("    ", "\t")) for line in lines)
+
+
+def _dedented(text: str) -> str:
+    if not has_margin(text) or text[:1] in (" ", "\t", "\n"):
+        return textwrap.dedent(text)
+    first, _, rest = text.partition("\n")
+    return f"{first}\n{textwrap.dedent(rest)}"
 
 
 def compact(text: str) -> str:
@@ -166,5 +203,5 @@ def compact(text: str) -> str:
             continue
         parts += [text[at : match.start()], json.dumps(value, ensure_ascii=False, separators=(",", ":"))]
         at = end
-    squeezed = _TABLE_GAP.sub(" ", textwrap.dedent("".join((*parts, text[at:]))))
+    squeezed = _TABLE_GAP.sub(" ", _dedented("".join((*parts, text[at:]))))
     return _BLANK_LINES.sub("\n\n", squeezed)

@@ -39,3 +39,24 @@ ID_A, ID_B = "018f3c6e-8b1c-4c3a-9d1e-0123456789ab", "7b2e9d40-15aa-4f0e-8c77-a1
 )
 def test_the_kind_of_the_first_difference(relation: Relation, earlier: str, later: str, kind: Kind) -> None:
     assert kind is judge_text(earlier + RULES, later + RULES, relation).kind
+
+
+BARE_HOURS = {
+    "it is": ("It is 17h. ", "It is 18h. ", Kind.CLOCK),
+    "it's about": ("It's about 9h, and ", "It's about 10h, and ", Kind.CLOCK),
+    "current time": ("Current time: 17h\n", "Current time: 18h\n", Kind.CLOCK),
+    "time alone in its line": ("Time: 17h\n", "Time: 18h\n", Kind.CLOCK),
+    "now": ("Now (23h)\n", "Now (0h)\n", Kind.CLOCK),
+    "a duration": ("The battery lasts 17h. ", "The battery lasts 18h. ", None),
+    "what is left": ("Time left: 17h\n", "Time left: 18h\n", Kind.STATE),
+    "an uptime": ("Uptime: 17h\n", "Uptime: 18h\n", Kind.ENVIRONMENT),
+    "more hours than a day has": ("It is 25h away. ", "It is 26h away. ", None),
+}
+
+
+@pytest.mark.parametrize("name", BARE_HOURS)
+def test_a_bare_hour_is_a_clock_only_where_the_words_say_so(name: str) -> None:
+    earlier, later, kind = BARE_HOURS[name]
+    found = judge_text(earlier + RULES, later + RULES, Relation.LINE).kind
+
+    assert found is kind if kind is not None else found is not Kind.CLOCK

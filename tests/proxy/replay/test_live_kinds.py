@@ -57,6 +57,7 @@ def replayed(first: list[dict[str, Any]], second: list[dict[str, Any]], host: st
     ]
 
 
+MARGIN_LINE = "Check the order number before you answer, and never promise a date that the carrier has not yet confirmed"
 LONG = [
     user("Go through the tickets."),
     call("read", "{}", "c1"),
@@ -250,6 +251,27 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
         ],
         {"KV301"},
     ),
+    "examples kept at the head, window behind them slides": (
+        [
+            chat(9.0 * n, [system(R), *[m for k in range(2) for m in (user(f"Example {k}"), assistant(f"Label {k}"))], *[m for k in range(n, n + 3) for m in (user(f"Question {k}: {entries(k * 9, 2)}"), assistant(f"Answer {k}: {entries(k * 9 + 4, 2)}"))], user(f"Question {n + 3}: {entries((n + 3) * 9, 2)}")], OPENAI)
+            for n in range(3)
+        ],
+        {"KV301"},
+    ),
+    "old call and result taken out of the middle": (
+        replayed(
+            [user("Start."), assistant("Yes: " + entries(1, 2)), user("Read it."), call("read", "{}", "c1"), result(entries(20, 6), "c1"), assistant("Read. " + entries(40, 2)), user("And the other?"), assistant("Too. " + entries(50, 2)), user("Go on.")],
+            [user("Start."), assistant("Yes: " + entries(1, 2)), user("Read it."), assistant("Read. " + entries(40, 2)), user("And the other?"), assistant("Too. " + entries(50, 2)), user("Go on.")],
+        ),
+        {"KV302"},
+    ),
+    "two exchanges taken out of the middle": (
+        replayed(
+            [m for k in range(5) for m in (user(f"Question {k}: {entries(k * 9, 2)}"), assistant(f"Answer {k}: {entries(k * 9 + 4, 2)}"))] + [user("Last?")],
+            [m for k in (0, 1, 4) for m in (user(f"Question {k}: {entries(k * 9, 2)}"), assistant(f"Answer {k}: {entries(k * 9 + 4, 2)}"))] + [user("Last?")],
+        ),
+        {"KV302"},
+    ),
     "image removed from an old message": (
         replayed(
             [user([{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgoAAA"}}]), assistant(entries(1)), user("And?")],
@@ -329,6 +351,8 @@ FAULTS: dict[str, tuple[Lines, set[str]]] = {
     "tenant at Bedrock": ([converse(9.0 * n, [{"text": f"Tenant: {t}\n{R}"}, {"cachePoint": {"type": "default"}}], "Hello.") for n, t in enumerate(("Nordwind", "Bergblick"))], {"KV105"}),
     # cache controls
     "cache point behind a time": ([converse(9.0 * n, [{"text": f"{R}\nTime 10:00:0{n}"}, {"cachePoint": {"type": "default"}}], "Hello.") for n in range(2)], {"KV401"}),
+    "every line indented as in the source": (heads("\n".join(f"                {k}. {MARGIN_LINE}" for k in range(60)), host=OPENAI)[:1], {"KV506"}),
+    "all but the first line indented as in the source": (heads("You are kind.\n" + "\n".join(f"        {k}. {MARGIN_LINE}" for k in range(60)), host=OPENAI)[:1], {"KV506"}),
     "only the question is marked": (
         [claude(9.0 * n, R, [user([block(f"Question {n}?", marked=True)])], usage=claude_usage(3, 1500)) for n in range(2)],
         {"KV401"},
@@ -546,6 +570,8 @@ SILENT: dict[str, Lines] = {
         claude(0, [block(R, marked=True)], [user([block("I slept badly.", marked=True), block("Time: 07:10")])]),
         claude(60, [block(R, marked=True)], [user([block("I slept badly.")]), assistant("Rest."), user([block("Ok.", marked=True), block("Time: 07:11")])]),
     ],
+    "a function in a message": [chat(0, [user("def run(self):\n" + "\n".join(f"    self.step_{k}(self.value, {k}, reason='the one before it')" for k in range(60)))], OPENAI)],
+    "a list below its points": [chat(0, [user("\n".join(f"{k}. {MARGIN_LINE}\n    {MARGIN_LINE}" for k in range(40)))], OPENAI)],
     "pretty code in a message": [chat(0, [user("Explain:\n" + "\n".join(f"    if x == {k}:\n        run({k})" for k in range(40)))], OPENAI)],
     "requests with one head after it is warm": [chat(9.0 * n, [system(R), user(f"Ticket {n}")], usage=usage(1500, 1440 if n else 0)) for n in range(5)],
     "short prompts that share little": [chat(9.0 * n, [system("Translate to French."), user(entries(n * 9, 3))], OPENAI, usage=usage(90, 0)) for n in range(5)],
