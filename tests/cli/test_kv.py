@@ -19,7 +19,7 @@ def document(ran: Any) -> dict[str, Any]:
     return found
 
 
-def test_the_seed_of_the_project(run: Run) -> None:
+def test_seven_billion_parameters_over_a_long_context(run: Run) -> None:
     found = document(run("kv", "7B", "--tokens", "131072", "--batch", "8", "--output-format", "json"))
 
     assert (found["kv_bytes"], found["weights_bytes"]) == (512 << 30, 14_000_000_000)
