@@ -27,6 +27,7 @@ DEFAULT_QUIET = (
     "**/test/**", "**/tests/**", "**/testing/**", "**/test_*.py", "**/*_test.py", "**/conftest.py", "**/mock/**",
     "**/mocks/**", "**/mock_*.py", "**/fixtures/**", "**/benchmark/**", "**/benchmarks/**", "**/docs/**", "**/doc/**",
     "**/cassettes/**", "**/*Tests/**", "**/*_tests/**", "**/__tests__/**", "**/[Tt]est[Dd]ata/**", "**/test[_-]data/**",
+    "**/release[_-]notes/**", "**/releasenotes/**", "**/changelogs/**",
 )  # fmt: skip
 
 

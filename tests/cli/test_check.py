@@ -98,7 +98,14 @@ def test_rules_are_ignored_for_some_files(prompts: Path, run: Run) -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["tests/prompts", "docs/prompts", "benchmarks/prompts", "a/fixtures/prompts", "Shop.UnitTests/TestData/prompts"],
+    [
+        "tests/prompts",
+        "docs/prompts",
+        "benchmarks/prompts",
+        "a/fixtures/prompts",
+        "Shop.UnitTests/TestData/prompts",
+        "releasenotes/prompts",
+    ],
 )
 def test_tests_and_docs_are_quieter(folder: Path, run: Run, place: str) -> None:
     (folder / place).mkdir(parents=True)

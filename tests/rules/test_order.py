@@ -222,6 +222,7 @@ NEXT = Segment(RULES_TEXT, Cadence.FIXED, part=Part.MESSAGES, role="user")
     [
         pytest.param([TASK, NEXT], 1, id="rules in the same turn"),
         pytest.param([TASK, ANSWER, NEXT], 0, id="the next turn of the conversation"),
+        pytest.param([TASK, HISTORY, NEXT], 0, id="turns that a loop appends"),
         pytest.param([SYSTEM_QUERY, ANSWER, NEXT], 1, id="a task in the system text"),
     ],
 )

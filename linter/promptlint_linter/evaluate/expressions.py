@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from promptlint_core.cadence import Cadence, Origin
 from promptlint_linter.evaluate import calls, changes, classes, clocks, lists, strings, switches
 from promptlint_linter.evaluate.branches import either
+from promptlint_linter.evaluate.fragments import FALLBACK, change
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.texts import text_of
 from promptlint_linter.evaluate.values import (
@@ -124,11 +126,25 @@ def _boolean(node: ast.BoolOp, frame: Frame) -> Value:
 def _either_operand(operator: ast.boolop, left: Value, right: Value) -> Value:
     if isinstance(operator, ast.And):
         return either(right, literal("")) if isinstance(right, Text) else right
-    if isinstance(left, Opaque) and left.piece.cadence is None and not isinstance(right, Text):
-        return right if isinstance(right, Opaque) and right.piece.cadence is not None else left
     if isinstance(left, Constant) and not left.value:
         return right
+    right = _as_fallback(right)
+    if isinstance(left, Opaque) and left.piece.cadence is None and not isinstance(right, Text):
+        return right if isinstance(right, Opaque) and right.piece.cadence is not None else left
     return either(left, right)
+
+
+def _as_fallback(value: Value) -> Value:
+    """`stored_id or new_id()`: a random value that is there only where none is kept."""
+
+    def noted(piece: Piece) -> Piece:
+        if piece.origin is not Origin.RANDOM or FALLBACK in piece.detail:
+            return piece
+        return replace(piece, detail=", ".join(part for part in (piece.detail, FALLBACK) if part))
+
+    if isinstance(value, Text):
+        return Text(change(value.fragments, noted), value.written)
+    return replace(value, piece=noted(value.piece)) if isinstance(value, Opaque) else value
 
 
 def _unary(node: ast.UnaryOp, frame: Frame) -> Value:

@@ -11,6 +11,7 @@ from promptlint_linter.evaluate.values import Fork, Fragment, Piece, Site
 Fragments = tuple[Fragment, ...]
 
 LOOP_COUNTER = "loop counter"
+FALLBACK = "where none is kept"
 COUNTER = Piece(None, Cadence.TURN, Origin.STATE, detail=LOOP_COUNTER)
 """The index of a loop, or a number that grows in one; it is told where it enters the prompt."""
 _MOST_OPTIONS = 4

@@ -76,9 +76,12 @@ def _behind(prompt: Prompt, index: int) -> Iterator[Segment]:
     segment = prompt.segments[index]
     answered = segment.cadence is Cadence.TURN and not is_instruction(segment)
     for other in prompt.behind(index):
-        if answered and other.role in ("assistant", "tool") and other.cadence is not Cadence.APPEND:
+        is_history = other.cadence is Cadence.APPEND and not is_instruction(other)
+        if answered and other.role in ("assistant", "tool") and not is_history:
             return
         yield other
+        if answered and is_history:
+            return
 
 
 def _worth_moving(segments: Sequence[Segment], cadence: Cadence) -> Iterator[str]:

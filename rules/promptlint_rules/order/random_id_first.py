@@ -14,6 +14,7 @@ from promptlint_rules.traffic import Traffic
 from promptlint_rules.wire import across, behind, leading, of_pair
 
 _FENCE = re.compile(r"(?i)\b(?:nonces?|untrusted|delimiters?|boundary (?:token|marker|tag)s?)\b")
+_KEPT = "where none is kept"
 _ADVICE_ON_FENCES = "a fence around untrusted text is meant to be new: put it, and what it encloses, behind the rules"
 
 
@@ -100,7 +101,7 @@ class RandomIdFirst(Rule):
     ## Limits
     An id derived from content (uuid5, a digest) is not random. A value that only its name speaks for
     (`request_id`) is told as a warning. A random mark that encloses untrusted text is meant to be new each time and is
-    told as information.
+    told as information, and so is one that is made only where none is kept (`stored_id or new_id()`).
     """
 
     id = "KV104"
@@ -116,7 +117,7 @@ class RandomIdFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` is new on every call, ahead of {violation.behind}",
                 advice=_ADVICE_ON_FENCES if fence else "send it as a header or as metadata; the model does not need it",
-                severity=Severity.INFO if fence else None,
+                severity=Severity.INFO if fence or _KEPT in segment.detail else None,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
