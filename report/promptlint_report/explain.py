@@ -137,6 +137,7 @@ def _part(fault: Fault, seen: Seen) -> str:
 
 def _exact(fault: Fault, finding: Reported) -> Advice:
     text, diff = _change(finding)
+    text = text[:1].upper() + text[1:]
     return Advice(fault.group, fault.rule, fault.path, _place(finding), text, diff, finding.rule)
 
 

@@ -15,7 +15,6 @@ BooleanValue = Any
 IntegerValue = Any
 IntegerScalar = Any
 NumericValue = Any
-StringValue = Any
 TimestampValue = Any
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from promptlint_report.document import Advice, Figure, Report, Section, Table, Unit
-from promptlint_report.render.numbers import LEGEND, change, mark, told
+from promptlint_report.render.numbers import LEGEND, change, mark, moment, told
 from promptlint_report.render.strokes import chart_lines, strip_key, strip_line
 
 
 def render(report: Report) -> str:
     lines = [f"# promptlint report {report.week}", "", report.summary, ""]
-    lines += [f"{report.starts_at} to {report.ends_at}, {report.timezone}. {LEGEND}.", ""]
+    lines += [f"{moment(report.starts_at)} to {moment(report.ends_at)}, {report.timezone}. {LEGEND}.", ""]
     lines += [f"> {note}\n" for note in report.notes]
     for section in report.sections:
         lines += _section(section)

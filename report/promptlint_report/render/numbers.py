@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from promptlint_report.document import Basis, Cell, Figure, Unit
 
 ABSENT = "–"
@@ -46,6 +48,15 @@ def change(figure: Figure) -> str:
         return "same" if value == 0 else f"from {told(before, figure.unit)}"
     share = (value - before) / abs(before)
     return "same" if abs(share) < 0.0005 else f"{share:+.1%}".replace("%", " %")
+
+
+def moment(iso: str) -> str:
+    """Date and time as people write them; the zone stands beside it.
+
+    >>> moment("2026-11-23T00:00:00+01:00")
+    '2026-11-23 00:00'
+    """
+    return f"{datetime.fromisoformat(iso):%Y-%m-%d %H:%M}"
 
 
 def mark(basis: Basis | None) -> str:

@@ -44,17 +44,6 @@ class ModelCost:
             return 0.0
         return 1.0 - (1.0 - self.experts_per_token / self.experts) ** tokens
 
-    def visible_pairs(self, new: int, cached: int, window: int) -> float:
-        """Pairs of a chunk of `new` tokens behind `cached` ones, each token seeing itself and what is before it.
-
-        >>> cost = ModelCost(*[0] * 14)
-        >>> cost.visible_pairs(4, 10, 0), cost.visible_pairs(4, 10, 5)
-        (48.0, 20.0)
-        """
-        pairs = new * cached + new * new / 2
-        return min(pairs, float(new * window)) if window else pairs
-
-
 def model_cost(
     geometry: Geometry,
     *,

@@ -112,11 +112,6 @@ class StepTimer:
         self._routed_flops = cost.routed_flops
         self._dense_flops = max(0.0, cost.linear_flops - cost.routed_flops)
 
-    @property
-    def context_token_s(self) -> float:
-        """What one more cached token adds to a step that reads it (full attention)."""
-        return self._context_s
-
     def step_s(self, batches: list[Batch]) -> float:
         """Seconds of one step of a group of ranks in lockstep (usually one)."""
         busy = [batch for batch in batches if batch.tokens]
