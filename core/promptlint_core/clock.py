@@ -64,23 +64,9 @@ def strftime_precision(pattern: str) -> Precision:
     return finest([_UNIT_OF_CODE[code] for code in _CODE.findall(pattern) if code in _UNIT_OF_CODE])
 
 
-def strftime_cadence(pattern: str) -> Cadence:
-    """The cadence of a clock value formatted by a strftime pattern.
-
-    >>> str(strftime_cadence("%A, %d %B")), str(strftime_cadence("%X"))
-    ('day', 'call')
-    """
-    return strftime_precision(pattern).cadence
-
-
 def datetime_spec_precision(spec: str) -> Precision:
     """The finest unit of a datetime in an f-string: an empty specification is `str()`, to the microsecond."""
     return strftime_precision(spec) if "%" in spec else Precision("microsecond")
-
-
-def datetime_spec_cadence(spec: str) -> Cadence:
-    """The cadence of a datetime in an f-string with the given format specification."""
-    return datetime_spec_precision(spec).cadence
 
 
 def token_format_precision(pattern: str) -> Precision:

@@ -37,7 +37,6 @@ class PracticeKind(StrEnum):
     INDENTED_JSON = "indented JSON in the prompt"
     UNBOUNDED_HISTORY = "history that only grows"
     NO_STREAM_USAGE = "streamed answer without usage"
-    LUMPED_LATENCY = "one latency for a streamed answer"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,10 +68,6 @@ class GroupView:
     last_at: float
 
     @property
-    def reported_hit_rate(self) -> float | None:
-        return self.hit_tokens / self.hit_prompt_tokens if self.hit_prompt_tokens else None
-
-    @property
     def strip_json(self) -> str:
         """The segments as the records hold them: a JSON list of {part, path, cadence, origin, tokens}."""
         return json.dumps(

@@ -36,7 +36,6 @@ class Kind(StrEnum):
     REASONING = "reasoning"
     TAIL = "tail"
     RESTAMPED = "restamped"
-    SHAPE = "shape"
     IMAGE = "image"
     COMPACTION = "compaction"
     """History condensed in one large step: an event, not a fault."""

@@ -17,7 +17,6 @@ from promptlint_core.prompt import Part
 MOST_MARKERS = 4
 LOOK_BACK_POSITIONS = 20
 """The marker's own position is the first."""
-DEFAULT_LIFE_S = 300
 
 _MINIMUM_TOKENS: tuple[tuple[str, int], ...] = (
     (r"opus-4[-.]?[65](?!\d)", 4096),

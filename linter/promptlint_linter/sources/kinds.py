@@ -27,8 +27,6 @@ SCRIPTS = frozenset((".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".dockerfile",
 
 PROMPT_WORDS = frozenset(("prompt", "prompts", "instruction", "instructions", "systemprompt", "promptfile"))
 """A file or folder named with one of these words holds prompts."""
-PROMPT_STEMS = frozenset(("system", "system_message", "persona", "agents", "agent", "claude", "gemini", "skill"))
-"""Whole names that mean a prompt inside a folder of prompts only."""
 NOT_PROMPTS = frozenset(
     ("readme", "changelog", "contributing", "license", "index", "requirements", "package", "pyproject")
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from promptlint_core.cadence import Cadence, Origin
+from promptlint_core.cadence import Origin
 from promptlint_core.literals import Literal, LiteralIndex
 from promptlint_proxy.compare.align import common_prefix, common_suffix
 from promptlint_proxy.compare.chunks import chunks
@@ -205,10 +205,3 @@ def detail_of(literal: Literal) -> str:
 def changes_within_a_day(span: Span) -> bool:
     """Whether a clock span shows more than a date."""
     return span.origin is Origin.CLOCK and span.detail not in ("to the day", "to the month", "to the year")
-
-
-def cadence_of(span: Span) -> Cadence:
-    """How often a typed span changes, as its precision says."""
-    if span.origin is Origin.CLOCK:
-        return Cadence.CALL if changes_within_a_day(span) else Cadence.DAY
-    return Cadence.CALL

@@ -117,7 +117,6 @@ class SglangModel:
     """SGLang's radix tree."""
 
     def __init__(self, settings: PredictorSettings) -> None:
-        self._page_size = settings.page_size
         self._tree = RadixCache(settings.capacity_tokens or KEPT_TOKENS, settings.page_size)
         self._answers = ReplayedAnswers(settings.block_size)
 

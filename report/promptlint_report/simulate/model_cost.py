@@ -44,6 +44,7 @@ class ModelCost:
             return 0.0
         return 1.0 - (1.0 - self.experts_per_token / self.experts) ** tokens
 
+
 def model_cost(
     geometry: Geometry,
     *,
