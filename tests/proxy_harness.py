@@ -122,6 +122,8 @@ def body_of(answer: bytes) -> bytes:
         size, _, rest = body.partition(b"\r\n")
         length = int(size or b"0", 16)
         if not length:
+            # A connection that is used again would take anything more for the next answer.
+            assert rest in (b"", b"\r\n"), rest
             break
         parts.append(rest[:length])
         body = rest[length + 2 :]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from promptlint_proxy.settings import ProxySettings
     from promptlint_proxy.worker import Worker
 
-Tap = Callable[[bytes], bytes]
+Tap = Callable[[bytes], bytes | list[bytes]]
 
 KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 SIGNATURE = "AWS4-HMAC-SHA256"
@@ -216,13 +216,15 @@ class PromptlintAddon:
         """For a stream whose extra usage chunk the client did not ask for."""
         keep = _tap(exchange)
 
-        def tap(data: bytes) -> bytes:
+        def tap(data: bytes) -> list[bytes]:
             keep(data)
             try:
-                return stream_filter.feed(data) if data else stream_filter.end()
+                passed = stream_filter.feed(data) if data else stream_filter.end()
             except Exception as error:
                 self._failed("filter", error)
-                return stream_filter.give_up(data)
+                passed = stream_filter.give_up(data)
+            # Sent on as a chunk of no bytes, nothing would end the answer.
+            return [passed] if passed else []
 
         return tap
 

@@ -50,6 +50,7 @@ class AnalystProcess:
         self._quick_deaths = 0
         self._not_before_s = 0.0
         self._pulses: int | None = None
+        self._last_pulse: Pulse | None = None
 
     def start(self) -> None:
         """Start and wait until it can take messages. Raises PromptlintError with its reason when it cannot."""
@@ -75,6 +76,8 @@ class AnalystProcess:
         if self.metrics_address:
             # A scraper must find it again after a restart, whatever port was free at first.
             self._settings = replace(settings, metrics_listen=self.metrics_address)
+        if self._last_pulse is not None:
+            self.beat(self._last_pulse)  # a new process knows nothing of the proxy, which is well
         threading.Thread(target=self._wait_for_end, args=(self._process,), daemon=True).start()
 
     def send(self, messages: Sequence[Message]) -> None:
@@ -90,6 +93,7 @@ class AnalystProcess:
 
     def beat(self, pulse: Pulse) -> None:
         """Hand over a pulse past all that waits; never blocks, and a lost one is made up for by the next."""
+        self._last_pulse = pulse
         if self._pulses is not None:
             with contextlib.suppress(OSError):
                 os.write(self._pulses, pickle.dumps(pulse, protocol=5))

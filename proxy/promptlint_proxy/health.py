@@ -29,20 +29,25 @@ class Status:
 
     clock: Callable[[], float] = time.monotonic
     started_at_s: float = field(default=0.0)
-    heard_at_s: float = field(default=0.0)
+    heard_at_s: float | None = field(default=None)
+    """None: clients cannot connect yet."""
     pulse: Pulse = field(default_factory=Pulse)
 
     def __post_init__(self) -> None:
-        self.started_at_s = self.heard_at_s = self.clock()
+        self.started_at_s = self.clock()
 
     def beat(self, pulse: Pulse) -> None:
         self.pulse = pulse
         self.heard_at_s = self.clock()
 
     def health(self) -> tuple[int, dict[str, object]]:
-        """HTTP status and document: 503 when the proxy is silent or draining."""
-        silent_s = self.clock() - self.heard_at_s
-        state = "silent" if silent_s > SILENT_S else "draining" if self.pulse.draining else "ok"
+        """HTTP status and document: 503 when the proxy does not listen yet, is silent or draining."""
+        if self.heard_at_s is None:
+            state = "starting"
+        elif self.clock() - self.heard_at_s > SILENT_S:
+            state = "silent"
+        else:
+            state = "draining" if self.pulse.draining else "ok"
         document: dict[str, object] = {
             "status": state,
             "version": __version__,

@@ -13,6 +13,7 @@ from promptlint_core.kv.model_table import geometry_of
 from promptlint_core.kv.pool import pool
 from promptlint_core.kv.size import kv_bytes, marginal_bytes_per_token, state_bytes
 from promptlint_core.prompt import BoundKind
+from promptlint_proxy.predict import NOT_CACHED
 from promptlint_proxy.settings import ProxySettings
 from promptlint_rules.traffic import Memory
 
@@ -74,6 +75,9 @@ class KvInFlight:
             request: for its bound and number of choices.
         """
         self.finish(key)
+        if not request.pieces or request.api in NOT_CACHED:
+            # Embeddings hold nothing, and of a body that cannot be read nothing is known.
+            return Memory(None, self.in_flight_bytes, self.pool_bytes, len(self._held))
         request_bytes = self.request_bytes(prompt_tokens, request)
         projected = request_bytes
         if projected is None:

@@ -275,10 +275,14 @@ class Lines:
         return (by_key[key] for key, _count in votes.most_common(_MAX_CANDIDATES))
 
     def _other_firsts(self, group: Group, request: Request, at: float) -> Iterator[Known]:
-        """The newest first request of another line, and the one that shares the longest head."""
+        """The newest first request of another line, and the one that shares the longest head.
+
+        Of one API where there are such: another one names the same places otherwise and renders them in another order.
+        """
         earlier = [known for known in group.firsts if known.seen.at <= at]
         if not earlier:
             return
+        earlier = [known for known in earlier if known.seen.request.api == request.api] or earlier
         newest = earlier[-1]
         yield newest
         best = max(earlier, key=lambda known: (_shared_pieces(known.seen.request, request), known.seen.at))

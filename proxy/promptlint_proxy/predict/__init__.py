@@ -20,9 +20,10 @@ from promptlint_proxy.predict.hosted import BLOCK_TOKENS
 from promptlint_proxy.predict.prediction import Prediction, PredictorSettings
 from promptlint_proxy.predict.render import PieceEncoder, Rendered, render_pieces
 
-__all__ = ["Prediction", "Predictor", "PredictorSettings"]
+__all__ = ["NOT_CACHED", "Prediction", "Predictor", "PredictorSettings"]
 
-_NOT_CACHED = ("embeddings", "rerank", "moderations", "unknown")
+NOT_CACHED = ("embeddings", "rerank", "moderations", "unknown")
+"""APIs that keep no KV memory of a prompt."""
 _MOST_PENDING = 10_000
 _MOST_MODELS = 64
 _MOST_BYTES = 128_000_000
@@ -73,7 +74,7 @@ class Predictor:
             request: requests must come in order of their start.
             at: start of the request in seconds; only differences count.
         """
-        if request.api in _NOT_CACHED:
+        if request.api in NOT_CACHED:
             return _unknown("this kind of request has no prompt cache")
         if request.hidden_prefix:
             return _unknown("part of the prompt is kept by the server and not on the wire")

@@ -132,11 +132,21 @@ def test_any_other_stream_passes_unchanged(stream: bytes, cuts: list[int]) -> No
     assert passed == stream
 
 
-def test_through_the_proxy_the_client_sees_no_extra_chunk_and_the_analysis_does() -> None:
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [CONTENT, USAGE + DONE],
+        [CONTENT, USAGE, DONE],
+        [CONTENT[:9], CONTENT[9:] + USAGE[:20], USAGE[20:], DONE[:4], DONE[4:]],
+        [CONTENT + DONE + USAGE],
+    ],
+    ids=["with the end", "by itself", "cut anywhere", "last of all"],
+)
+def test_through_the_proxy_the_client_sees_no_extra_chunk_and_the_analysis_does(parts: list[bytes]) -> None:
     def respond(request: Any) -> HttpReply:
         assert json.loads(request.body)["stream_options"] == {"include_usage": True}
         assert request.headers["accept-encoding"] == "identity"
-        return HttpReply(200, [("content-type", "text/event-stream")], streamed([CONTENT, USAGE + DONE]))
+        return HttpReply(200, [("content-type", "text/event-stream")], streamed(parts))
 
     async def scenario() -> None:
         async with proxy(respond, actions=ActionSettings(ask_usage=True)) as running:

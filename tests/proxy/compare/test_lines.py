@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from factories import exchange, request
 from wire_cases import OPENAI, assistant, chat, entries, rules, system, user
 
 from promptlint_proxy.analysis import Analysis, AnalysisSettings, Observation
@@ -106,3 +107,18 @@ def test_text_beyond_the_budget_is_forgotten_and_nothing_breaks() -> None:
     assert sum(known.seen.chars for known in kept) <= 60_000
     assert len(analysis._lines._message_index) <= 2 * len(kept)
     assert 1 == len(observation.pairs)
+
+
+def test_first_requests_are_compared_within_their_api_where_there_are_such() -> None:
+    """A gateway serves one template over two APIs: places have other names there."""
+    observer = Analysis(AnalysisSettings(predict=False))
+    compared = []
+    for number, api in enumerate(("chat", "messages", "chat", "messages", "responses")):
+        asked = request(turns=(f"Question {number}?",), api=api)
+        told = observer.observe(exchange(number, asked))
+        compared.append({pair.earlier.index for pair in told.pairs})
+
+    assert compared[2] == {0}
+    assert compared[3] == {1}
+    assert compared[1] == {0}  # nothing else is there to compare with
+    assert compared[4]

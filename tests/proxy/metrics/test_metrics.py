@@ -113,9 +113,10 @@ def test_findings_are_logged_at_a_bounded_rate() -> None:
     assert lines[0] | {"at": 5.0} == lines[0]
 
 
-def test_a_silent_or_draining_proxy_is_not_healthy() -> None:
+def test_a_starting_silent_or_draining_proxy_is_not_healthy() -> None:
     now = [0.0]
     status = Status(clock=lambda: now[0])
+    assert status.health() == (503, {**status.health()[1], "status": "starting"})
     status.beat(Pulse(in_flight=3))
     assert status.health()[0] == 200
     now[0] = SILENT_S + 1
@@ -145,8 +146,25 @@ def test_exchanges_go_on_in_the_order_of_their_start() -> None:
     assert order.drain() == ["H"]
 
 
-def request(bound: Bound) -> Request:
-    return Request("vllm", "chat", "m", (Piece("system", "x", PieceKind.TEXT, Part.SYSTEM),), bound=bound)
+def request(bound: Bound, api: str = "chat") -> Request:
+    return Request("vllm", api, "m", (Piece("system", "x", PieceKind.TEXT, Part.SYSTEM),), bound=bound)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        request(Bound(BoundKind.ABSENT), "embeddings"),
+        request(Bound(BoundKind.ABSENT), "unknown"),
+        Request("vllm", "chat", "m", ()),
+    ],
+    ids=["embeddings", "unknown", "unreadable"],
+)
+def test_what_shows_no_prompt_holds_no_memory(asked: Request) -> None:
+    memory = kv_in_flight(ProxySettings(kv_model="Llama-3.1-8B", kv_pool_bytes=2**30))
+    assert memory is not None
+    told = memory.start("a", [], 0, asked)
+    assert told.request_bytes is None
+    assert memory.in_flight_bytes == 0
 
 
 def test_shared_blocks_in_flight_count_once() -> None:
