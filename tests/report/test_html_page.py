@@ -26,7 +26,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(not AXE.is_file(), reason=
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     made = make_report(asked(tmp_path_factory.mktemp("html")))
     advice = Advice(
-        "g1", "KV101", "system", "app/prompts.py:12", "<b>480 tokens</b> stand behind", "-old\n+new\n kept\n"
+        "g1",
+        "KV101",
+        "system",
+        "app/" + "a_long_name/" * 12 + "prompts.py:12",
+        "<b>480 tokens</b> stand behind",
+        "-old\n+new\n kept\n",
     )
     sections = [replace(section, advice=(advice,)) if section.id == "missed" else section for section in made.sections]
     return replace(made, sections=tuple(sections), notes=("A <script>alert(1)</script> note.",))
@@ -129,6 +134,18 @@ def test_a_table_is_sorted_by_keyboard_and_says_so(opened: Any) -> None:
     button.send_keys(Keys.ENTER)
     assert values() == sorted(values())
     assert "ascending" in opened.find_element("id", "sorted").get_attribute("textContent")
+
+
+def test_nothing_but_tables_runs_over_a_narrow_page(opened: Any) -> None:
+    opened.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    try:
+        wide, page_width = opened.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+    finally:
+        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    assert wide <= page_width == 360
 
 
 def test_every_link_leads_to_something_on_the_page(opened: Any) -> None:
