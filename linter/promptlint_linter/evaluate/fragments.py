@@ -15,6 +15,8 @@ FALLBACK = "where none is kept"
 COUNTER = Piece(None, Cadence.TURN, Origin.STATE, detail=LOOP_COUNTER)
 """The index of a loop, or a number that grows in one; it is told where it enters the prompt."""
 _MOST_OPTIONS = 4
+_MOST_PIECES = 600
+"""Of one text, in all its options: a hundred conditions that each change it would make more than can be counted."""
 
 
 def change(fragments: Iterable[Fragment], each: Callable[[Piece], Piece]) -> Fragments:
@@ -85,6 +87,9 @@ def choose(first: Fragments, second: Fragments) -> Fragments:
     """One of two runs; what both share at either end stands outside the fork."""
     if first == second:
         return first
+    sizes = _size(first), _size(second)
+    if sum(sizes) > _MOST_PIECES:
+        return first if sizes[0] >= sizes[1] else second
     for old, new in ((first, second), (second, first)):
         tail_only = grown_by(old, new)
         if tail_only is not None:
@@ -115,6 +120,10 @@ def pieces(fragments: Iterable[Fragment]) -> Iterator[Piece]:
         else:
             for option in part.options:
                 yield from pieces(option)
+
+
+def _size(run: Fragments) -> int:
+    return sum(1 if isinstance(part, Piece) else sum(map(_size, part.options)) for part in run)
 
 
 def variants(fragments: Fragments) -> Iterator[tuple[Piece, ...]]:

@@ -125,3 +125,19 @@ def test_a_look_alike_of_a_source_is_silent(imports: str, value: str) -> None:
     )
 
     assert [] == changing(unit)
+
+
+def test_a_text_that_each_of_many_conditions_may_begin_anew_is_read_to_its_end() -> None:
+    conditions = "".join(
+        f"    if flags[{number}]:\n        text = text + 'Rule {number}. '\n"
+        f"    else:\n        text = 'No rule {number}. ' + text\n"
+        for number in range(24)
+    )
+    unit = read(
+        "from anthropic import Anthropic\nfrom datetime import datetime\n"
+        "def ask(flags):\n    text = ''\n"
+        f"{conditions}    text = f'It is {{datetime.now()}}. ' + text\n"
+        "    return Anthropic().messages.create(system=text, max_tokens=9)\n"
+    )
+
+    assert "clock/call" in changing(unit)
