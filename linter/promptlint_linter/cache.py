@@ -16,6 +16,7 @@ from typing import Any
 from promptlint_core import __version__
 from promptlint_linter import suppress
 from promptlint_linter.file_result import FileResult
+from promptlint_linter.reachable import is_folder
 from promptlint_linter.reported import from_json, to_json
 
 KEPT_ENGINES = 3
@@ -69,7 +70,7 @@ class ResultCache:
     def __init__(self, folder: Path, roots: Iterable[Path]) -> None:
         engine = engine_key()
         self._folder = folder / engine
-        if not self._folder.is_dir():
+        if not is_folder(self._folder):
             _remove_old(folder)
         self._context = f"{Path.cwd()}\n{_digest_of(sorted(map(str, roots)))}"
         self._digests: dict[str, str | None] = {}

@@ -18,6 +18,7 @@ from promptlint_linter.ignores import Patterns
 from promptlint_linter.lint_file import MOST_BYTES, once_a_place, unreadable
 from promptlint_linter.neighbours import project_modules
 from promptlint_linter.parallel import lint_all, lint_one, on_deep_stack
+from promptlint_linter.reachable import is_file, is_folder
 from promptlint_linter.reported import Reported, with_unique_fingerprints
 from promptlint_linter.selection import resolve, selected_rules
 from promptlint_linter.session import Session
@@ -78,7 +79,7 @@ def check_text(data: bytes, name: Path | None, config: Config) -> Outcome:
     decoded = decode(data, shown, python=kind is Kind.PYTHON)
     if isinstance(decoded, Problem):
         return conclude(Found((target,)), [FileResult(shown, (unreadable(decoded),))], config)
-    modules = project_modules((target,), config) if path.parent.is_dir() else ()
+    modules = project_modules((target,), config) if is_folder(path.parent) else ()
     result = lint_one(as_source(decoded, shown), target, modules, config)
     return replace(conclude(Found((target,)), [result], config), texts={shown: decoded.text})
 
@@ -88,9 +89,9 @@ def read_file(path: Path, config: Config) -> SourceUnit:
 
     Raises PromptlintError for a file that does not exist or that no reader fits.
     """
-    if path.is_dir():
+    if is_folder(path):
         raise PromptlintError(f"{path}: a folder; name one file in it")
-    if not path.is_file():
+    if not is_file(path):
         raise PromptlintError(f"{path}: no such file")
     targets = find_files([path], config).targets
     if not targets:

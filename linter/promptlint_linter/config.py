@@ -13,6 +13,7 @@ from typing import Any
 
 from promptlint_core.cadence import Evidence
 from promptlint_core.errors import PromptlintError
+from promptlint_linter.reachable import exists, is_file, is_folder
 from promptlint_rules.base import Severity
 
 OUTPUT_FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
@@ -160,7 +161,7 @@ def load_config(start: Path, *, isolated: bool = False, config_file: Path | None
     if config_file is not None:
         return _read_file(config_file, needed=True, notes=[]) or Config(root=config_file.resolve().parent)
     start = Path(os.path.realpath(start))  # resolve() raises for a link that goes round in a circle
-    folder = start if start.is_dir() else start.parent
+    folder = start if is_folder(start) else start.parent
     if isolated:
         return Config(root=_isolated_root(folder))
     notes: list[str] = []
@@ -174,7 +175,7 @@ def _nearest_config(folder: Path, notes: list[str]) -> Config:
             config = _read_file(parent / name, needed=False, notes=notes)
             if config is not None:
                 return config
-        if (parent / ".git").exists():
+        if exists(parent / ".git"):
             return Config(root=parent)
     return Config(root=_isolated_root(folder))
 
@@ -185,7 +186,7 @@ def _isolated_root(folder: Path) -> Path:
 
 
 def _read_file(path: Path, *, needed: bool, notes: list[str]) -> Config | None:
-    if not needed and not path.is_file():
+    if not needed and not is_file(path):
         return None
     try:
         data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from promptlint_core.errors import PromptlintError
+from promptlint_linter.reachable import exists, is_file
 
 
 class Patterns:
@@ -54,12 +55,12 @@ class GitIgnores:
     @classmethod
     def above(cls, folder: Path) -> GitIgnores:
         """What the repository that holds `folder` says above it; nothing outside of a repository."""
-        top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+        top = next((parent for parent in (folder, *folder.parents) if exists(parent / ".git")), None)
         ignores = cls()
         if top is None:
             return ignores
         exclude = top / ".git" / "info" / "exclude"
-        if exclude.is_file():
+        if is_file(exclude):
             ignores = ignores.plus(str(top), exclude)
         between = [parent for parent in folder.parents if parent.is_relative_to(top)]
         for parent in reversed(between):
@@ -69,7 +70,7 @@ class GitIgnores:
     def entering(self, folder: str) -> GitIgnores:
         """These and the .gitignore of `folder` itself."""
         path = Path(folder, ".gitignore")
-        return self.plus(folder, path) if path.is_file() else self
+        return self.plus(folder, path) if is_file(path) else self
 
     def plus(self, folder: str, path: Path) -> GitIgnores:
         try:

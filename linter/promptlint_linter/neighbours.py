@@ -7,6 +7,7 @@ from pathlib import Path
 
 from promptlint_linter.config import PROJECT_FILES, Config
 from promptlint_linter.files import Target, find_files
+from promptlint_linter.reachable import exists, is_file
 from promptlint_linter.sources.kinds import Kind
 
 SIGNS = (*PROJECT_FILES, ".git", "setup.py", "setup.cfg")
@@ -19,7 +20,7 @@ def project_modules(targets: Sequence[Target], config: Config) -> tuple[Path, ..
     named = [target.path for target in targets if target.explicit and target.kind in (Kind.PYTHON, Kind.NOTEBOOK)]
     if not named:
         return tuple(sorted(modules))
-    if any((config.root / sign).exists() for sign in SIGNS):
+    if any(exists(config.root / sign) for sign in SIGNS):
         found = find_files([config.root], config).targets
         modules.update(target.path for target in found if target.kind is Kind.PYTHON)
     for folder in {path.parent for path in named}:
@@ -30,7 +31,7 @@ def project_modules(targets: Sequence[Target], config: Config) -> tuple[Path, ..
 def _package_modules(folder: Path) -> Iterator[Path]:
     """The files of a folder and, where it is part of a package, of the whole package."""
     top = folder
-    while (top / "__init__.py").is_file() and top.parent != top:
+    while is_file(top / "__init__.py") and top.parent != top:
         top = top.parent
     yield from _python_files(folder.glob("*.py"))
     yield from _python_files(folder.glob("*/*.py"))
@@ -40,4 +41,4 @@ def _package_modules(folder: Path) -> Iterator[Path]:
 
 
 def _python_files(paths: Iterable[Path]) -> Iterator[Path]:
-    return (path for path in paths if path.is_file())
+    return (path for path in paths if is_file(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -294,6 +295,32 @@ def test_bad_files_are_findings_and_the_rest_goes_on(prompts: Path, run: Run) ->
         "wrong.j2": "KV901",
         "wrong.yaml": "KV901",
     }
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".py", "x" * 300 + "/a.py"])
+def test_a_path_that_cannot_even_be_looked_at_is_a_finding_and_the_rest_goes_on(
+    prompts: Path, run: Run, name: str
+) -> None:
+    """The system refuses so long a name as it refuses a folder that may not be entered."""
+    ran = run(name, "prompts", "--output-format", "json")
+
+    assert [(rule, severity) for rule, _, _, severity in findings(ran)] == [("KV101", "error"), ("KV901", "error")]
+
+
+def test_what_may_not_be_read_is_a_finding_and_the_rest_goes_on(prompts: Path, run: Run) -> None:
+    (prompts / "closed").mkdir()
+    (prompts / "closed" / "a.py").touch()
+    (prompts / "secret.py").touch()
+    (prompts / "secret.py").chmod(0)
+    if os.access(prompts / "secret.py", os.R_OK):
+        pytest.skip("the superuser may read everything")
+    (prompts / "closed").chmod(0)
+    try:
+        ran = run("secret.py", "closed", "closed/a.py", "prompts", "--output-format", "json")
+    finally:
+        (prompts / "closed").chmod(0o700)
+
+    assert [rule for rule, *_ in findings(ran)] == ["KV901", "KV901", "KV101", "KV901"]
 
 
 def test_a_crash_on_one_file_is_a_finding_for_it(prompts: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

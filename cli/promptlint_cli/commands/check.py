@@ -13,7 +13,7 @@ FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True, readable=False))
 @words_option("--select", "Rules to run: ids, prefixes such as KV1, names, or ALL.")
 @words_option("--extend-select", "Rules to run in addition.")
 @words_option("--ignore", "Rules not to run.")
