@@ -32,7 +32,28 @@ NICENESS = 10
 READY = "ready "
 QUICK_DEATH_S = 30.0
 LONGEST_WAIT_S = 60.0
+EXPORT_ERRORS_S = 60.0
 START_TIMEOUT_S = 60.0
+
+
+class SeldomExportErrors(logging.Filter):
+    """Says once a minute, without its address, that a collector takes nothing; the libraries say it for every batch."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._not_before_s = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not record.name.startswith(("opentelemetry", "urllib3", "requests")):
+            return True
+        now_s = self._clock()
+        if now_s < self._not_before_s:
+            return False
+        self._not_before_s = now_s + EXPORT_ERRORS_S
+        record.msg = "spans or metrics could not be exported: does the collector of OTEL_EXPORTER_OTLP_ENDPOINT answer?"
+        record.args, record.exc_info, record.exc_text = (), None, None
+        return True
 
 
 class AnalystProcess:
@@ -169,7 +190,9 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     from promptlint_proxy.analyst import Analyst  # noqa: PLC0415 - the parent imports this module for its own end alone
 
-    logging.basicConfig(format="promptlint: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(SeldomExportErrors())
+    logging.basicConfig(format="promptlint: %(message)s", handlers=[handler])
     pipe = sys.stdin.buffer
     try:
         settings = pickle.load(pipe)  # noqa: S301 our own parent process writes it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 from promptlint_core.errors import PromptlintError
 from promptlint_proxy import analyst_process
-from promptlint_proxy.analyst_process import AnalystProcess, restart_wait_s
+from promptlint_proxy.analyst_process import AnalystProcess, SeldomExportErrors, restart_wait_s
 from promptlint_proxy.capture import Pulse
 from promptlint_proxy.settings import ProxySettings
 
@@ -85,3 +86,20 @@ def test_a_restart_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: 
 
 def test_the_longest_wait_is_a_minute() -> None:
     assert restart_wait_s(10_000) == 60.0
+
+
+def test_a_collector_that_is_not_there_is_said_once_a_minute_and_without_its_address() -> None:
+    now = [100.0]
+    seldom = SeldomExportErrors(lambda: now[0])
+
+    def told(name: str, message: str) -> str | None:
+        record = logging.LogRecord(name, logging.WARNING, "", 0, message, (), None)
+        return record.getMessage() if seldom.filter(record) else None
+
+    said = [told("opentelemetry.sdk.trace", "Transient error http://user:key@collector:4318") for _ in range(3)]
+    assert said[0] is not None
+    assert "user:key" not in said[0]
+    assert said[1:] == [None, None]
+    assert told("promptlint_proxy.recorder", "records cannot be written") == "records cannot be written"
+    now[0] += analyst_process.EXPORT_ERRORS_S
+    assert told("opentelemetry.sdk.metrics", "Failed to export") == said[0]

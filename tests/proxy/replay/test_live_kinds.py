@@ -57,7 +57,9 @@ def replayed(first: list[dict[str, Any]], second: list[dict[str, Any]], host: st
     ]
 
 
-MARGIN_LINE = "Check the order number before you answer, and never promise a date that the carrier has not yet confirmed"
+MARGIN_LINE = (
+    "Check the order number before you answer, and never promise a date that the carrier has not yet confirmed"
+)
 LONG = [
     user("Go through the tickets."),
     call("read", "{}", "c1"),
