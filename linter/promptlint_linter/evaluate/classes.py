@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from promptlint_core.cadence import Cadence
@@ -123,19 +124,14 @@ def _set_at_start(machine: Machine, base: Instance, name: str) -> Value | None:
     for owner in bases_of(machine, definition):
         if not any(method in owner.methods for method in _INITIALISERS):
             continue
-        if not re.search(rf"self\.{re.escape(name)}\b", owner.text):
+        if name not in owner.own_names:
             continue
         value = _initialised(machine, base, owner).get(f"self.{name}")
         if value is not None:
-            if isinstance(value, Listing) and value.kind == "list" and _grows(definition, name):
+            if isinstance(value, Listing) and value.kind == "list" and name in definition.grown_names:
                 return statements.grown_elsewhere(value, name)
             return value
     return None
-
-
-def _grows(definition: ClassDefinition, name: str) -> bool:
-    grows = rf"self\.{re.escape(name)}(?:\.(?:append|extend|insert)\(|\s*\+=)"
-    return re.search(grows, definition.text) is not None
 
 
 def _initialised(machine: Machine, base: Instance, owner: ClassDefinition) -> dict[str, Value]:
@@ -269,16 +265,24 @@ def _only_method(frame: Frame, name: str, node: ast.expr) -> Value | None:
     return _defined(machine, Instance(owners[0]), name, frame, node)
 
 
-def bases_of(machine: Machine, definition: ClassDefinition) -> list[ClassDefinition]:
+def bases_of(machine: Machine, definition: ClassDefinition) -> Sequence[ClassDefinition]:
     """The class and those of its bases that belong to the project, nearest first."""
+    key = ("bases", definition)
+    known = machine.summaries.get(key)
+    if isinstance(known, tuple):
+        return known
     found = [definition]
+    is_complete = True
     for owner in found:
         for path in owner.outline.bases:
             value: Value | None = machine.module_value(owner.module, path.split(".", 1)[0])
             for part in path.split(".")[1:]:
                 value = machine.module_value(value.module, part) if isinstance(value, ModuleValue) else None
+            is_complete = is_complete and value is not None and value is not UNKNOWN  # not known, or not yet
             if isinstance(value, Class) and value.definition not in found and len(found) < _MOST_BASES:
                 found.append(value.definition)
+    if is_complete:
+        machine.summaries[key] = tuple(found)
     return found
 
 

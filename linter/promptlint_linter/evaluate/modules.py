@@ -135,6 +135,16 @@ class ClassDefinition:
         return {}
 
     @cached_property
+    def own_names(self) -> frozenset[str]:
+        """Attributes of `self` that the class speaks of."""
+        return frozenset(re.findall(r"self\.(\w+)", self.text))
+
+    @cached_property
+    def grown_names(self) -> frozenset[str]:
+        """Attributes of `self` that some method appends to."""
+        return frozenset(re.findall(r"self\.(\w+)(?:\.(?:append|extend|insert)\(|\s*\+=)", self.text))
+
+    @cached_property
     def text(self) -> str:
         lines = self.outline.lines
         return "".join(self.module.source_lines[lines.first - 1 : lines.last])
