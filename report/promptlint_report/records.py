@@ -71,12 +71,10 @@ def has_damaged_pages(store: Path, period: Period) -> bool:
 
 def recorded_days(store: Path) -> tuple[date, date] | None:
     """The first and the last day, in UTC, of which the store holds requests; None when it holds none."""
-    import pyarrow.compute as pc
-
     seen = view(store)
     days = [day for path in seen.sealed["exchanges"] if (day := _sealed_day(path)) is not None]
-    live = pc.min_max(seen.live["exchanges"]["started_at"]).as_py()
-    days += [moment.astimezone(UTC).date() for moment in live.values() if moment is not None]
+    live = seen.live["exchanges"]["started_at"].drop_null().to_pylist()
+    days += [moment.astimezone(UTC).date() for moment in live]
     return (min(days), max(days)) if days else None
 
 
