@@ -24,7 +24,7 @@ from promptlint_proxy.objectives import parse_objectives
 from promptlint_proxy.overview import Overview
 from promptlint_proxy.predict.prediction import PredictorSettings
 from promptlint_proxy.predict.render import PieceEncoder, render_pieces
-from promptlint_proxy.reading import ReadRequest, provider_of, read_answer_text, read_finished, read_started
+from promptlint_proxy.reading import ReadRequest, cleaned, provider_of, read_answer_text, read_finished, read_started
 from promptlint_proxy.recorder import Recorder
 from promptlint_proxy.records.keys import hash_key
 from promptlint_proxy.settings import ProxySettings, parse_address
@@ -202,6 +202,7 @@ class Analyst:
                 self._forget(message.id)
 
     def _start(self, started: capture.Started) -> None:
+        started = cleaned(started)
         read = read_started(started, self._providers)
         if read is None:
             return

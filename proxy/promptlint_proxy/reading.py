@@ -9,6 +9,7 @@ from promptlint_core.exchange import Exchange, Piece, PieceKind, Request, Respon
 from promptlint_proxy.capture import Finished, Started
 from promptlint_proxy.protocols import find
 from promptlint_proxy.protocols.base import Protocol, RequestHead, ResponseHead, StreamEvent
+from promptlint_proxy.protocols.json_text import encodable
 from promptlint_proxy.stream import Decoder, decode_body
 from promptlint_proxy.timing import Latency, measure
 
@@ -29,6 +30,17 @@ def provider_of(settings: Sequence[str]) -> Mapping[str, str]:
     """`vllm` → {"": "vllm"}, `local=vllm` → {"local": "vllm"}."""
     pairs = (entry.rpartition("=") for entry in settings)
     return {upstream: name for upstream, _, name in pairs}
+
+
+def cleaned(started: Started) -> Started:
+    """With texts that every file and label takes: bytes of a request line or header need not be UTF-8."""
+    return replace(
+        started,
+        host=encodable(started.host),
+        path=encodable(started.path),
+        headers=tuple((name, encodable(value)) for name, value in started.headers),
+        labels=tuple((encodable(name), encodable(value)) for name, value in started.labels),
+    )
 
 
 def read_started(started: Started, providers: Mapping[str, str]) -> ReadRequest | None:

@@ -24,7 +24,9 @@ def chain(
     >>> len(one), one[1] == two[1]
     (2, False)
     """
-    parent = blake2b("\0".join(extra_keys).encode(), digest_size=HASH_BYTES, key=key[:64]).digest()
+    parent = blake2b(
+        "\0".join(extra_keys).encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES, key=key[:64]
+    ).digest()
     ids = array("I", tokens)
     hashes = []
     for start in range(0, len(ids) - block_size + 1, block_size):

@@ -17,13 +17,13 @@ def digests(pieces: Sequence[Piece], levels: Mapping[Part, str], *, seed: str = 
         levels: parameters that belong to the key from a part on; a change loses that part and those behind it.
         seed: what separates whole caches: model, organization, routing key.
     """
-    hasher = blake2b(seed.encode(), digest_size=16)
+    hasher = blake2b(seed.encode("utf-8", "surrogatepass"), digest_size=16)
     entered: set[Part] = set()
     chained = []
     for piece in pieces:
         if piece.part not in entered:
             entered.add(piece.part)
-            hasher.update(f"\0{piece.part}\0{levels.get(piece.part, '')}\0".encode())
+            hasher.update(f"\0{piece.part}\0{levels.get(piece.part, '')}\0".encode("utf-8", "surrogatepass"))
         for field in (piece.kind, piece.role, piece.text):
             data = field.encode("utf-8", "surrogatepass")
             hasher.update(len(data).to_bytes(4, "little") + data)

@@ -48,8 +48,23 @@ def apply(settings: ActionSettings, path: str, body: bytes, headers: Mapping[str
     done = [name for name, change in _changes(settings) if change(api, document)]
     if not done:
         return Outcome()
-    changed = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    changed = _written(document)
+    if changed is None:
+        return Outcome()
     return Outcome(tuple(done), changed, stream_filter=StreamFilter() if "ask_usage" in done else None)
+
+
+def _written(document: dict[str, Any]) -> bytes | None:
+    """The document as JSON that every server takes; None where there is none (numbers beyond all bounds)."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return None
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair is JSON only as an escape.
+        return json.dumps(document, separators=(",", ":")).encode()
 
 
 Change = Callable[[Api, dict[str, Any]], bool]

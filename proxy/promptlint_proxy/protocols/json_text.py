@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 try:
@@ -16,16 +17,43 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=st
 
 
 def read_json(body: bytes | str) -> Any:
-    """Any JSON value; raises ValueError for what is none. Lone surrogates and huge numbers are taken as they come."""
+    """Any JSON value; raises ValueError for what is none. Huge numbers are taken as they come.
+
+    Half a surrogate pair, which clients send that cut a text inside an emoji, becomes U+FFFD: no file, label or
+    tokenizer takes it.
+    """
     if orjson is not None:
         try:
             return orjson.loads(body)
         except ValueError:
             pass  # orjson refuses lone surrogates, NaN and a byte order mark, which real clients send
     try:
-        return json.loads(body)
+        value = json.loads(body)
+        held = body if isinstance(body, str) else body.decode("utf-8", "replace")
+        return _encodable(value) if _SURROGATE_ESCAPE.search(held) or _SURROGATE.search(held) else value
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def encodable(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate, so that every offset stays.
+
+    >>> encodable("a\\ud83d b") == "a\\ufffd b"
+    True
+    """
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {encodable(key): _encodable(entry) for key, entry in value.items()}
+    return [_encodable(entry) for entry in value] if isinstance(value, list) else value
 
 
 def read_object(body: bytes | str) -> Object | None:

@@ -117,8 +117,7 @@ class LiveStore:
             return
         try:
             self._database.execute("BEGIN")
-            for table, values, _ in self._waiting:
-                self._database.execute(self._inserts[table], values)
+            written = sum(self._insert(table, values) for table, values, _ in self._waiting)
             self._database.execute("COMMIT")
         except sqlite3.Error:
             self._not_before_s = self._clock() + RETRY_S
@@ -126,10 +125,19 @@ class LiveStore:
                 if self._database.in_transaction:
                     self._database.execute("ROLLBACK")
             raise
-        self.rows += len(self._waiting)
+        self.rows += written
+        self.lost += len(self._waiting) - written
         self._waiting.clear()
         self._waiting_bytes = 0
         self._committed_at_s = self._clock()
+
+    def _insert(self, table: str, values: list[object]) -> bool:
+        """Insert a row; False for one that no database takes, which must not hold up the others for ever."""
+        try:
+            self._database.execute(self._inserts[table], values)
+        except (sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError, OverflowError, UnicodeError):
+            return False
+        return True
 
     def close(self) -> None:
         """Commit and fold the write-ahead log into the file. Raises sqlite3.Error when the disk takes nothing."""

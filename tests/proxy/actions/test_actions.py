@@ -185,3 +185,15 @@ def test_a_refusal_is_an_answer_in_the_api_s_shape() -> None:
             assert not running.requests
 
     asyncio.run(scenario())
+
+
+def test_half_an_emoji_is_sent_on_as_the_escape_it_came_as() -> None:
+    body = b'{"messages":[{"role":"user","content":"\\ud83d and \xc3\xa9"}]}'
+    changed_body = apply(ActionSettings(cap_output_tokens=9), CHAT, body, {}).body
+
+    assert changed_body is not None
+    assert json.loads(changed_body.decode("utf-8")) == json.loads(body) | {"max_completion_tokens": 9}
+
+
+def test_a_number_beyond_all_bounds_leaves_the_request_as_it_came() -> None:
+    assert apply(ActionSettings(cap_output_tokens=9), CHAT, b'{"temperature":1e999}', {}).body is None

@@ -216,3 +216,23 @@ def test_the_passages_of_a_text_are_looked_for_once_and_bounded(monkeypatch: pyt
     assert looked == texts
     assert len(seen) == 3
     assert seen.of("short") == Passages()
+
+
+HALF = "\\ud83d"
+"""Half of an emoji, as JSON has it: what a client sends that cuts a text by its code units."""
+
+
+def test_half_an_emoji_anywhere_is_analysed_recorded_and_told(analyst: Analyst, store: Path) -> None:
+    texts = (f"It is 10:00:0{n}. {HALF} " + "Be kind. " * 90 for n in range(2))
+    for number, text in enumerate(texts):
+        request = started(number, labels=(("team", "d\udce9sk"),))
+        messages = f'[{{"role": "system", "content": "{text}"}}, {{"role": "user", "content": "{HALF}"}}]'
+        request.body = f'{{"model": "m{HALF}", "max_tokens": 9, "messages": {messages}}}'.encode()
+        request.path = "/caf\udce9" + CHAT
+        request.headers = (("x-session-id", "\udce9"),)
+        analyst.take(request)
+        analyst.take(finished(number, ANSWER.replace(b"an answer", HALF.encode())))
+    assert not analyst.failures.counts
+    assert b"m\xef\xbf\xbd" in analyst.metrics.exposition()
+    assert {finding.rule for finding in analyst.analysis.findings()} >= {"KV101"}
+    assert [row["team"] for row in rows(analyst, store)] == ["d\ufffdsk"] * 2

@@ -198,3 +198,16 @@ def test_a_store_that_another_sidecar_sealed_first_is_not_worth_a_word(
     own.close()
 
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("route", "half of an emoji: \ud83d"), ("output_tokens", 2**70), ("model", object())]
+)
+def test_a_row_that_no_database_takes_holds_up_no_other(column: str, value: object, tmp_path: Path) -> None:
+    store = LiveStore(tmp_path, "s")
+    for number in range(5):
+        store.add("exchanges", row(number) | ({column: value} if number == 2 else {}))
+    store.close()
+
+    assert numbers(tmp_path) == [0, 1, 3, 4]
+    assert store.lost == 1
