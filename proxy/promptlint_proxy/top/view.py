@@ -12,6 +12,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from promptlint_core.errors import PromptlintError
+
 DASH = "–"
 MOST_GROUPS = 20
 MOST_DIVERGENCES = 10
@@ -19,7 +21,10 @@ MOST_DIVERGENCES = 10
 
 def render_overview(document: dict[str, Any]) -> Group:
     """The whole screen."""
-    parts: list[Text | Table] = [_head(document["health"]), _groups(document["groups"])]
+    groups = document["groups"][:MOST_GROUPS]
+    parts: list[Text | Table] = [_head(document["health"]), _groups(groups)]
+    if any(group["objectives"] for group in groups):
+        parts.append(_objectives(groups))
     if document["divergences"]:
         parts.append(_divergences(document["divergences"]))
     return Group(*parts)
@@ -42,34 +47,55 @@ def _table(title: str) -> Table:
         title_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        padding=(0, 1),
-        collapse_padding=True,
+        padding=0,
+        min_width=len(title),
     )
 
 
 def _groups(groups: list[dict[str, Any]]) -> Table:
     table = _table("prompt groups: hit rates predicted and reported, latencies as p50/p95/p99 in ms")
     table.add_column("group", no_wrap=True, min_width=8)
-    table.add_column("model", overflow="ellipsis", no_wrap=True, min_width=8, max_width=20)
-    for name in ("requests", "tokens", "pred.", "rep.", "TTFT", "ITL", "diverged"):
-        table.add_column(name, justify="right", no_wrap=True)
-    objectives = sorted({name for group in groups for name in group["objectives"]})
-    for name in objectives:
-        table.add_column(name, justify="right", no_wrap=True)
-    for group in groups[:MOST_GROUPS]:
+    table.add_column("model", overflow="fold", min_width=8, max_width=24)
+    widths = {"asked": 6, "tokens": 6, "pred.": 5, "rep.": 4, "TTFT": 13, "ITL": 9, "div.": 5}
+    for name, width in widths.items():
+        table.add_column(name, justify="right", no_wrap=True, min_width=width)
+    for group in groups:
         table.add_row(
             group["group"][:8],
             group["model"] or DASH,
-            str(group["requests"]),
-            str(group["prompt_tokens"]),
+            _short(group["requests"]),
+            _short(group["prompt_tokens"]),
             _percent(group["predicted_hit_rate"]),
             _percent(group["reported_hit_rate"]),
             _latencies(group["ttft_s"]),
             _latencies(group["itl_s"]),
-            str(group["diverged"] or DASH),
-            *(_percent(group["objectives"].get(name)) for name in objectives),
+            _short(group["diverged"]) if group["diverged"] else DASH,
         )
     return table
+
+
+def _objectives(groups: list[dict[str, Any]]) -> Table:
+    """In a table of its own: beside the latencies they do not fit into 80 columns."""
+    names = sorted({name for group in groups for name in group["objectives"]})
+    table = _table("objectives: share of requests inside")
+    for name in ("group", *names):
+        table.add_column(name, justify="left" if name == "group" else "right", no_wrap=True)
+    for group in groups:
+        if group["objectives"]:
+            table.add_row(group["group"][:8], *(_percent(group["objectives"].get(name)) for name in names))
+    return table
+
+
+def _short(number: int) -> str:
+    """At most six characters.
+
+    >>> _short(46582), _short(1_284_000), _short(98_765_432_100)
+    ('46582', '1.28M', '98.8G')
+    """
+    for limit, unit in ((1_000_000_000, "G"), (1_000_000, "M")):
+        if number >= limit:
+            return f"{number / limit:.3g}{unit}"
+    return str(number)
 
 
 def _divergences(divergences: list[dict[str, Any]]) -> Table:
@@ -105,8 +131,14 @@ def _latencies(quantiles: dict[str, float] | None) -> str:
 
 
 def watch(fetch: Callable[[], dict[str, Any]], interval_s: float, console: Console) -> None:
-    """Redraw until interrupted."""
-    with Live(render_overview(fetch()), console=console, screen=True, auto_refresh=False) as live:
+    """Redraw until interrupted; a proxy that is away for a while is said above what was last known."""
+    last = fetch()
+    with Live(render_overview(last), console=console, screen=True, auto_refresh=False) as live:
         while True:
             time.sleep(interval_s)
-            live.update(render_overview(fetch()), refresh=True)
+            try:
+                last = fetch()
+            except PromptlintError as error:
+                live.update(Group(Text(str(error), style="bold red"), render_overview(last)), refresh=True)
+            else:
+                live.update(render_overview(last), refresh=True)
