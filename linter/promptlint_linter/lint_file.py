@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from promptlint_core.cadence import Evidence
@@ -13,6 +14,7 @@ from promptlint_linter import gate
 from promptlint_linter.decode import read_source
 from promptlint_linter.file_result import FileResult
 from promptlint_linter.reported import Reported, from_finding
+from promptlint_linter.rewrites.fixer import with_fixes
 from promptlint_linter.sources.kinds import Kind
 from promptlint_linter.sources.read import read_unit
 from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
@@ -53,7 +55,8 @@ def lint_source(source: SourceFile, target: Target, session: Session) -> FileRes
         unit = read_unit(source, target.kind, session, explicit=target.explicit)
     except Exception as error:
         return FileResult(source.path, (_crash(source.path, "the reader", error),), read=True)
-    findings = [*map(unreadable, unit.problems), *once_a_place(judge(unit))]
+    found = [*map(unreadable, unit.problems), *once_a_place(judge(unit))]
+    findings = with_fixes(found, lambda path: source.text if path == source.path else _text_of(path))
     result = FileResult(
         source.path,
         tuple(sorted(findings, key=lambda finding: finding.order)),
@@ -63,6 +66,12 @@ def lint_source(source: SourceFile, target: Target, session: Session) -> FileRes
     )
     session.keep(source, target, result)
     return result
+
+
+def _text_of(path: str) -> str | None:
+    """The text of another file that a finding lies in."""
+    other = read_source(Path(path), path, MOST_BYTES)
+    return None if isinstance(other, Problem) else other.text
 
 
 def _too_large(source: SourceFile, max_file_bytes: int) -> Reported:

@@ -27,6 +27,7 @@ from promptlint_linter.evaluate.values import (
     literal,
 )
 
+_MOST_COPIES = 100
 _OF_THE_TURN = re.compile(r"(?i)(?<![a-z])(?:turns?|steps?|iteration|attempt|round|history|first)(?![a-z])")
 """In a condition: it comes out otherwise from one turn or step to the next."""
 
@@ -71,7 +72,7 @@ def _binary(node: ast.BinOp, frame: Frame) -> Value:
     if isinstance(node.op, ast.BitAnd) and isinstance(right, Listing):
         return right
     if isinstance(node.op, ast.Mult) and isinstance(left, Text) and not isinstance(right, Text):
-        return Text(tuple(part for part in left.fragments))
+        return _times(left, right)
     if isinstance(node.op, ast.Mult) and isinstance(left, Constant) and isinstance(right, Constant):
         return Constant((left.value or 0) * (right.value or 0), left.site)
     if isinstance(node.op, ast.Pow) and isinstance(left, Constant) and isinstance(right, Constant):
@@ -79,6 +80,12 @@ def _binary(node: ast.BinOp, frame: Frame) -> Value:
     if isinstance(node.op, ast.Div) and classes.is_path(left):
         return classes.path_joined(frame.machine, left, right)
     return lists.mixed(left, right)
+
+
+def _times(text: Text, number: Value) -> Text:
+    """`text * 3`; as often as it may be, at least once, where the number is not known."""
+    known = number.value if isinstance(number, Constant) and isinstance(number.value, int) else 1
+    return Text(strings.merged(text.fragments * max(min(known, _MOST_COPIES), 0)))
 
 
 def _sum(node: ast.BinOp, frame: Frame) -> Value:

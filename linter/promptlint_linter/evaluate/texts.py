@@ -99,7 +99,8 @@ def opaque_piece(value: Opaque, site: Site | None, spelled: str = "", spec: str 
     """The piece that a value of known or unknown source leaves in a text."""
     piece = value.piece
     if value.instant is not None:
-        return instant_piece(value, datetime_spec_precision(spec)).step(site, ENTERS) if site else piece
+        shown = instant_piece(value, datetime_spec_precision(spec))
+        return shown.step(site, ENTERS) if site else shown
     if piece.cadence is None or (piece.evidence is Evidence.NAMED and piece.site is None):
         return named_piece(piece, site, spelled or value.name)
     if piece.site is None:

@@ -44,6 +44,11 @@ def _finding(finding: Reported, excerpts: Excerpts) -> str:
         lines.append(f"  {margin} = {_cost(finding.cost)}")
     if finding.advice:
         lines.append(f"  {margin} = {click.style('help', fg='green')}: {without_control(finding.advice)}")
+    if finding.fix:
+        flags = "--fix" if finding.fix.safe else "--fix --unsafe-fixes"
+        lines.append(
+            f"  {margin} = {click.style('fix', fg='green')}: {without_control(finding.fix.note)}, with {flags}"
+        )
     return "\n".join(lines)
 
 
@@ -103,11 +108,9 @@ def _summary(outcome: Outcome) -> str:
     found = "Found " + ", ".join(told) if told else click.style("All clear", fg="green")
     aside = [f"{summary.suppressed} suppressed"] if summary.suppressed else []
     aside += [f"{summary.known} known"] if summary.known else []
-    aside += (
-        [_plural(sum(f.fix is not None for f in outcome.findings), "fix", "fixes") + " with --fix"]
-        if any(finding.fix for finding in outcome.findings)
-        else []
-    )
+    fixes = Counter(finding.fix.safe for finding in outcome.findings if finding.fix)
+    aside += [_plural(fixes[True], "fix", "fixes") + " with --fix"] if fixes[True] else []
+    aside += [_plural(fixes[False], "fix", "fixes") + " with --fix --unsafe-fixes"] if fixes[False] else []
     looked = f"{_plural(summary.prompts, 'prompt')} in {_plural(summary.files, 'file')}"
     return f"{found}: {looked}" + (f" ({', '.join(aside)})" if aside else "") + "."
 

@@ -141,3 +141,10 @@ def test_a_text_that_each_of_many_conditions_may_begin_anew_is_read_to_its_end()
     )
 
     assert "clock/call" in changing(unit)
+
+
+@pytest.mark.parametrize(
+    "written", ["str(datetime.now().date())", "f'{datetime.now().date()}'", "datetime.now().date().isoformat()"]
+)
+def test_a_date_changes_once_a_day_however_it_becomes_text(written: str) -> None:
+    assert changing(read(f"{HEAD}def ask():\n    prompt = {written} + RULES\n    send(prompt)\n")) == ["clock/day"]

@@ -81,7 +81,8 @@ def test_text_shows_the_line_the_caret_the_way_and_the_help() -> None:
         "    = read here, line 1: NOW = clock()\n"
         '    = enters the prompt, line 4: return f"It is {NOW}. You are a clerk."\n'
         "    = prompt of 1,262 known tokens, sent by openai.chat.completions.create\n"
-        "    = help: cut it to the date"
+        "    = help: cut it to the date\n"
+        "    = fix: cut it to the date, with --fix"
     )
 
 

@@ -1,0 +1,52 @@
+"""Arguments that are added or turned the other way, and draws that are made from a fixed seed."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from promptlint_linter.reported import Reported
+from promptlint_linter.rewrites.source_tree import Rewrite, SourceTree, method_called
+
+_NO_SPACE = cst.SimpleWhitespace("")
+
+
+def switched_off(tree: SourceTree, finding: Reported) -> Rewrite | None:
+    """`switch=True` becomes `switch=False`."""
+    return _turned(tree, finding, "True", "False")
+
+
+def switched_on(tree: SourceTree, finding: Reported) -> Rewrite | None:
+    """`switch=False` becomes `switch=True`."""
+    return _turned(tree, finding, "False", "True")
+
+
+def _turned(tree: SourceTree, finding: Reported, old: str, new: str) -> Rewrite | None:
+    for node in tree.at(finding.line, finding.column):
+        if isinstance(node, cst.Name) and node.value == old:
+            return Rewrite(node, new, False, f"{old} becomes {new}")
+    return None
+
+
+def keys_sorted(tree: SourceTree, finding: Reported) -> Rewrite | None:
+    """`json.dumps(…, sort_keys=True)`; keys of several kinds cannot be sorted."""
+    for node in tree.at(finding.line, finding.column):
+        if not isinstance(node, cst.Call) or method_called(node) != "dumps" or not node.args:
+            continue
+        if any(argument.star or (argument.keyword and argument.keyword.value == "sort_keys") for argument in node.args):
+            return None
+        *others, last = node.args
+        if isinstance(last.comma, cst.MaybeSentinel):
+            last = last.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        equal = cst.AssignEqual(_NO_SPACE, _NO_SPACE)
+        added = cst.Arg(cst.Name("True"), keyword=cst.Name("sort_keys"), equal=equal)
+        return Rewrite(node, tree.code(node.with_changes(args=[*others, last, added])), False, "with sorted keys")
+    return None
+
+
+def drawn_from_seed(tree: SourceTree, finding: Reported) -> Rewrite | None:
+    """`random.sample(…)` becomes `random.Random(0).sample(…)`: the same draw each time."""
+    for node in tree.at(finding.line, finding.column):
+        module = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+        if isinstance(module, cst.Name) and module.value == "random":
+            return Rewrite(module, "random.Random(0)", False, "drawn from a fixed seed")
+    return None

@@ -1,0 +1,151 @@
+"""What a fix writes; and what looks alike and has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from promptlint_linter.check import check
+from promptlint_linter.config import Config
+from promptlint_linter.fixes import plan_fixes
+from promptlint_linter.rewrites.clocks import date_part
+from promptlint_rules.base import Severity
+
+RULES = (
+    "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
+    "Never promise a reservation. When a book is lent out, tell the day it comes back and the nearest branch."
+)
+HEAD = f"""\
+import glob, json, os, random, time
+from datetime import datetime, timezone
+from pathlib import Path
+from openai import OpenAI
+from agno.agent import Agent
+RULES = {RULES!r}
+TOPICS = {{"loans", "fines", "rooms"}}
+def send(system, **more):
+    messages = [{{"role": "system", "content": system + RULES}}]
+    return OpenAI().chat.completions.create(model="m", max_tokens=9, messages=messages, **more)
+def ask(question, examples):
+"""
+
+SAFE = {
+    "a joined set": ('send(", ".join(TOPICS))', 'send(", ".join(sorted(TOPICS)))'),
+    "a listing of a folder": ("names = os.listdir('docs')\n    send(f'{names}')", "names = sorted(os.listdir('docs'))"),
+    "a listing by a pattern": ("send(f'{glob.glob(\"docs/*\")}')", "send(f'{sorted(glob.glob(\"docs/*\"))}')"),
+}
+UNSAFE = {
+    "a format with the time behind": (
+        'now = datetime.now().strftime("%A, %d %B %Y, %H:%M:%S")\n    send(f"{now}")',
+        'now = datetime.now().strftime("%A, %d %B %Y")',
+    ),
+    "a format of time.strftime": ("send(time.strftime('%Y-%m-%dT%H:%M:%SZ'))", "send(time.strftime('%Y-%m-%d'))"),
+    "a format of an instant elsewhere": (
+        "now = datetime.now(timezone.utc)\n    send(f'{now.strftime(\"%d.%m.%Y %H:%M\")}')",
+        "send(f'{now.strftime(\"%d.%m.%Y\")}')",
+    ),
+    "a specification": ("send(f'{datetime.now():%Y-%m-%d %H:%M}')", "send(f'{datetime.now():%Y-%m-%d}')"),
+    "a specification of a name": (
+        "now = datetime.now()\n    send(f'{now:%d %B, %H:%M}')",
+        "send(f'{now:%d %B}')",
+    ),
+    "isoformat": ("send(datetime.now().isoformat(timespec='seconds'))", "send(datetime.now().date().isoformat())"),
+    "isoformat in a time zone": (
+        "send(datetime.now().astimezone(timezone.utc).isoformat())",
+        "send(datetime.now().astimezone(timezone.utc).date().isoformat())",
+    ),
+    "a reading in an f-string": ("send(f'{datetime.now()}')", "send(f'{datetime.now().date()}')"),
+    "a name of a reading": ("now = datetime.now()\n    send(f'{now}')", "send(f'{now.date()}')"),
+    "str of a reading": ("send(str(datetime.now()))", "send(str(datetime.now().date()))"),
+    "a joined generator": (
+        "chosen = set(examples)\n    send(', '.join(f'- {one}' for one in chosen))",
+        "send(', '.join(f'- {one}' for one in sorted(chosen)))",
+    ),
+    "a draw": ("send(', '.join(random.sample(examples, 3)))", "random.Random(0).sample(examples, 3)"),
+    "a switch of a framework": (
+        "Agent(add_datetime_to_context=True, instructions=RULES)",
+        "Agent(add_datetime_to_context=False, instructions=RULES)",
+    ),
+    "tools out of a set": (
+        "OpenAI().responses.create(model='m', max_output_tokens=9, tools=[{'name': name} for name in TOPICS])",
+        "tools=[{'name': name} for name in sorted(TOPICS)])",
+    ),
+}
+NONE = {
+    "a time alone": "send(time.strftime('%H:%M:%S'))",
+    "a time between": "send(time.strftime('%Y %H:%M %d'))",
+    "a locale's own format": "send(time.strftime('%c'))",
+    "a format that is not written here": "send(datetime.now().strftime(examples))",
+    "seconds since 1970": "send(f'{time.time()}')",
+    "a reading that is compared": "late = datetime.now() - question\n    send(f'{late}')",
+    "a sorted set": "send(', '.join(sorted(TOPICS)))",
+    "a date": "send(f'{datetime.now():%Y-%m-%d}')",
+}
+
+
+def _fixed(folder: Path, body: str, *, unsafe: bool) -> str:
+    path = folder / "app.py"
+    path.write_text(f"{HEAD}    {body}\n", encoding="utf-8")
+    outcome = check([path], Config(root=folder, jobs=1, cache=False, min_severity=Severity.INFO))
+    planned = plan_fixes(outcome.findings, unsafe=unsafe)
+    return planned[0].after if planned else ""
+
+
+@pytest.mark.parametrize(("body", "expected"), SAFE.values(), ids=SAFE.keys())
+def test_a_safe_fix_orders_and_changes_nothing_else(folder: Path, body: str, expected: str) -> None:
+    assert expected in _fixed(folder, body, unsafe=False)
+
+
+@pytest.mark.parametrize(("body", "expected"), UNSAFE.values(), ids=UNSAFE.keys())
+def test_a_fix_that_changes_what_is_told_is_unsafe(folder: Path, body: str, expected: str) -> None:
+    assert _fixed(folder, body, unsafe=False) == ""
+    assert expected in _fixed(folder, body, unsafe=True)
+
+
+@pytest.mark.parametrize("body", [body for body, _ in (*SAFE.values(), *UNSAFE.values())])
+def test_what_was_fixed_is_not_found_again(folder: Path, body: str) -> None:
+    (folder / "app.py").write_text(_fixed(folder, body, unsafe=True), encoding="utf-8")
+
+    outcome = check([folder / "app.py"], Config(root=folder, jobs=1, cache=False))
+
+    assert [finding.message for finding in outcome.findings] == []
+
+
+@pytest.mark.parametrize("body", NONE.values(), ids=NONE.keys())
+def test_what_cannot_be_cut_or_sorted_surely_has_no_fix(folder: Path, body: str) -> None:
+    assert _fixed(folder, body, unsafe=True) == ""
+
+
+def test_a_value_of_another_module_is_fixed_there(folder: Path) -> None:
+    (folder / "stamp.py").write_text(
+        "from datetime import datetime\ndef stamp():\n    return datetime.now().isoformat()\n"
+    )
+    (folder / "app.py").write_text(f"from stamp import stamp\n{HEAD}    send(stamp())\n")
+
+    outcome = check([folder], Config(root=folder, jobs=1, cache=False))
+    (fix,) = plan_fixes(outcome.findings, unsafe=True)
+
+    assert fix.path == "stamp.py"
+    assert "datetime.now().date().isoformat()" in fix.after
+
+
+DATES = {
+    "%Y-%m-%d %H:%M:%S": "%Y-%m-%d",
+    "%Y-%m-%dT%H:%M:%SZ": "%Y-%m-%d",
+    "%A, %d %B %Y at %H:%M": "%A, %d %B %Y",
+    "%H:%M, %d %B": "%d %B",
+    "[%d/%b/%Y:%H:%M:%S %z]": "[%d/%b/%Y",
+    "%d %%B %H": "%d %%B",
+    "%Y-%m-%d": "",
+    "%H:%M": "",
+    "%d. %H Uhr, %Y": "",
+    "%c": "",
+    "%Q %H": "",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("form", "date"), DATES.items())
+def test_the_date_of_a_format_is_what_stands_by_itself(form: str, date: str) -> None:
+    assert date_part(form) == date
