@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from promptlint_cli.demo import processes, stages
+from promptlint_cli.main import cli
 from promptlint_core import exit_status
 from promptlint_core.errors import PromptlintError
 
@@ -46,6 +47,19 @@ def test_it_waits_until_the_last_answers_are_counted(
 )
 def test_commands_run_in_this_process_and_tell_their_status(arguments: tuple[str, ...], status: int) -> None:
     assert stages._promptlint(*arguments) == status
+
+
+@pytest.mark.parametrize(("raised", "status"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
+def test_a_signal_during_a_command_ends_the_demonstration(
+    raised: BaseException, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def command(*_args: object, **_options: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(cli, "main", command)
+    with pytest.raises(SystemExit) as ended:
+        stages._promptlint("rules")
+    assert ended.value.code == status
 
 
 def test_an_application_that_fails_is_told_in_one_sentence(tmp_path: Path) -> None:

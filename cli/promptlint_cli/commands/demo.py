@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from pathlib import Path
 
 import click
@@ -25,5 +27,7 @@ def command(keep: Path | None) -> None:
         from promptlint_cli.demo.stages import run
     except ImportError as error:
         raise PromptlintError(f"the demonstration needs pip install 'promptlint-prefix[all]' ({error.name})") from None
+    # Ended by a signal it must still end the processes that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     console = Console()
     run(console if console.is_terminal else Console(width=WIDTH), keep=keep)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FAULTY, FIXED = "support_desk", "support_desk_fixed"
 PRICES = "prices.toml"
+ENDED_BY_SIGNAL = 128
 LOOK_S, MOST_LOOKS = 0.4, 10
 SHOWN = ("conversation.py:Conversation.ask", "agent.py")
 
@@ -89,6 +90,8 @@ def _promptlint(*arguments: str) -> int:
     try:
         main(arguments)
     except SystemExit as end:
+        if isinstance(end.code, int) and end.code >= ENDED_BY_SIGNAL:
+            raise
         return end.code if isinstance(end.code, int) else exit_status.INTERNAL_ERROR
     return exit_status.CLEAN
 
