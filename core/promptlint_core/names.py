@@ -37,7 +37,7 @@ _ROLE = _set(
 _BACKGROUND = _set("context contexts knowledge")
 """Behind a word of `_ROLE`: who the model is to be and what it is told of its setting, which stays; nothing was looked
 up."""
-_AGENT = _set("role agent persona profile character bot teammate")
+_AGENT = _set("role agent subagent entity persona profile character bot teammate")
 _AIMS = _set("goal goals objective objectives")
 """Of an agent they say what it is for, as its name does; of a task they say what is asked."""
 _QUANTITY = _set("total num number count max min n per")
@@ -121,7 +121,9 @@ def _corrected(word: str) -> str:
     if len(word) < _LEAST_FUZZY_LETTERS or word in _WORDS_OF_THEIR_OWN:
         return word
     match = process.extractOne(word, _VOCABULARY, scorer=fuzz.ratio, score_cutoff=_LEAST_SIMILARITY)
-    return match[0] if match else word
+    if match is None or (match[0] in _USER and word == match[0] + "s"):
+        return word  # many customers are no customer: a number or a list of them
+    return match[0]
 
 
 @lru_cache(maxsize=8192)

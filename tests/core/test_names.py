@@ -67,7 +67,7 @@ def test_names_that_say_something(name: str, origin: str, cadence: str) -> None:
         "personality_context", "agent.personality_context", "system_context", "brandKnowledge",
         "agent.additional_context", "extra_context", "project_context",
         "ENVIRONMENT_CONTEXT", "skills_snippet", "code_snippet", "chunk.total_chunks",
-        "num_passages", "files_per_context", "dialog.kb_ids", "role.goal", "agent_objective",
+        "num_passages", "files_per_context", "dialog.kb_ids", "role.goal", "agent_objective", "subagent.goal", "prev_customers",
     ],
 )  # fmt: skip
 def test_names_that_say_nothing(name: str) -> None:

@@ -92,6 +92,20 @@ def test_what_many_users_have_in_common_is_told_quietly(name: str, severity: Sev
     assert found.severity is severity
 
 
+@pytest.mark.parametrize(
+    ("rules", "severity"),
+    [
+        pytest.param("You lend books to the members of a library. ", Severity.WARNING, id="of a library"),
+        pytest.param("You lead a team of agents. Delegate each task. ", Severity.INFO, id="of a team of agents"),
+    ],
+)
+def test_a_member_of_a_team_of_agents_is_no_user(rules: str, severity: Severity) -> None:
+    ahead = Segment(rules, Cadence.FIXED)
+    (found,) = IdentityFirst().check_prompt(Prompt((ahead, replace(USER, expression="member.name"), LONG)))
+
+    assert found.severity is severity
+
+
 def test_passages_ahead_of_rules_are_told_in_a_user_message_too() -> None:
     assert len(list(RetrievalFirst().check_prompt(Prompt((PASSAGES, LONG))))) == 1
     assert [] == list(RetrievalFirst().check_prompt(Prompt((LONG, PASSAGES, SHORT))))

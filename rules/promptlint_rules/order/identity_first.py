@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from promptlint_core.cadence import Origin
 from promptlint_core.names import words_of
-from promptlint_core.prompt import Prompt
+from promptlint_core.prompt import Prompt, Segment
 from promptlint_rules.base import Finding, Rule, Severity, WireFinding
 from promptlint_rules.difference import Kind
 from promptlint_rules.order.law import finding, is_instruction, violations
@@ -15,6 +16,7 @@ from promptlint_rules.wire import leading, of_pair
 
 _SHARED_BY_MANY = frozenset({"language", "lang", "locale", "timezone", "tz", "country", "currency"})
 """A value of few kinds: those who have the same one share what follows it."""
+_OF_AGENTS = re.compile(r"(?i)\b(?:agents?|team|subagents?|delegat\w+)\b")
 
 
 class IdentityFirst(Rule):
@@ -94,7 +96,7 @@ class IdentityFirst(Rule):
 
     ## Limits
     Names are judged, not values: a parameter called `user_name` is taken for one. A language, a country or a time zone
-    is told as information: many users have the same one.
+    is told as information: many users have the same one. So is a member of a team of agents.
     """
 
     id = "KV105"
@@ -111,7 +113,7 @@ class IdentityFirst(Rule):
                 violation,
                 message=f"`{segment.expression}` belongs to one {segment.cadence}, ahead of {violation.behind}",
                 advice="put the shared text first and what belongs to one user at its end or in the first message",
-                severity=Severity.INFO if _SHARED_BY_MANY.intersection(words_of(segment.expression)[-1:]) else None,
+                severity=Severity.INFO if _is_of_many(prompt, segment) else None,
             )
 
     def check_traffic(self, traffic: Traffic) -> Iterator[WireFinding]:
@@ -122,3 +124,11 @@ class IdentityFirst(Rule):
                 f"{pair.place}: who is served (user, tenant or session) stands ahead of "
                 f"{pair.behind_tokens:,} tokens that all of them share",
             )
+
+
+def _is_of_many(prompt: Prompt, segment: Segment) -> bool:
+    """Whether many users have the same value, or it names an agent: a member of a team that a text tells of."""
+    words = words_of(segment.expression)
+    if _SHARED_BY_MANY.intersection(words[-1:]):
+        return True
+    return "member" in words and any(other.text and _OF_AGENTS.search(other.text) for other in prompt.segments)
