@@ -7,8 +7,6 @@ import libcst as cst
 from promptlint_linter.reported import Reported
 from promptlint_linter.rewrites.source_tree import Rewrite, SourceTree, method_called
 
-_NO_SPACE = cst.SimpleWhitespace("")
-
 
 def switched_off(tree: SourceTree, finding: Reported) -> Rewrite | None:
     """`switch=True` becomes `switch=False`."""
@@ -34,12 +32,10 @@ def keys_sorted(tree: SourceTree, finding: Reported) -> Rewrite | None:
             continue
         if any(argument.star or (argument.keyword and argument.keyword.value == "sort_keys") for argument in node.args):
             return None
-        *others, last = node.args
-        if isinstance(last.comma, cst.MaybeSentinel):
-            last = last.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-        equal = cst.AssignEqual(_NO_SPACE, _NO_SPACE)
-        added = cst.Arg(cst.Name("True"), keyword=cst.Name("sort_keys"), equal=equal)
-        return Rewrite(node, tree.code(node.with_changes(args=[*others, last, added])), False, "with sorted keys")
+        last = node.args[-1]
+        if isinstance(last.value, cst.GeneratorExp):
+            return None
+        return Rewrite(last, f"{tree.code(last)}, sort_keys=True", False, "with sorted keys")
     return None
 
 

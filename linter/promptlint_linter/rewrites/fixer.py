@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from promptlint_linter.fixes import apply_edits
 from promptlint_linter.reported import Reported
-from promptlint_rules.base import Edit, Fix
+from promptlint_rules.base import Edit, Fix, Severity
 
 if TYPE_CHECKING:
     from promptlint_linter.rewrites.source_tree import Rewrite, SourceTree
@@ -24,7 +24,7 @@ def with_fixes(findings: Iterable[Reported], read: Callable[[str], str | None]) 
     texts: dict[str, str] = {}
     fixed = []
     for finding in findings:
-        if finding.rule not in FIXABLE or finding.fix is not None or not finding.path.endswith((".py", ".pyi")):
+        if not _may_be_fixed(finding):
             fixed.append(finding)
             continue
         if finding.path not in trees:
@@ -35,6 +35,12 @@ def with_fixes(findings: Iterable[Reported], read: Callable[[str], str | None]) 
         fix = _fix(tree, finding, texts[finding.path]) if tree is not None else None
         fixed.append(replace(finding, fix=fix) if fix else finding)
     return fixed
+
+
+def _may_be_fixed(finding: Reported) -> bool:
+    """What is told as information may be meant as it is: a draw for each prompt, say."""
+    is_fault = finding.rule in FIXABLE and finding.severity is not Severity.INFO
+    return is_fault and finding.fix is None and finding.path.endswith((".py", ".pyi"))
 
 
 def _tree(path: str, text: str) -> SourceTree | None:

@@ -24,6 +24,8 @@ def in_order(tree: SourceTree, finding: Reported) -> Rewrite | None:
                 return _joined(tree, node.args[0].value)
     for node in tree.at(finding.line, finding.column):
         parent = tree.parent(node)
+        if isinstance(parent, cst.Arg) and method_called(tree.parent(parent) or parent) == "join":
+            return _joined(tree, node)
         if isinstance(parent, cst.CompFor | cst.For) and parent.iter is node:
             return _sorted(tree, node, safe=_holds_strings(node))
     return None

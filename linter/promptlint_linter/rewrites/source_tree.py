@@ -10,6 +10,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
 
 from promptlint_core.prompt import Place
+from promptlint_linter.decode import lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class SourceTree:
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
+        self._lines = lines_of(text)
         self._wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         self._positions = self._wrapper.resolve(PositionProvider)
         self._parents = self._wrapper.resolve(ParentNodeProvider)
@@ -39,7 +41,12 @@ class SourceTree:
         return self._parents.get(node)
 
     def code(self, node: cst.CSTNode) -> str:
-        return self._wrapper.module.code_for_node(node)
+        """Its source as it stands there, over several lines too."""
+        place = self.place(node)
+        lines = self._lines[place.line - 1 : place.end_line]
+        lines[-1] = lines[-1][: place.end_column - 1]
+        lines[0] = lines[0][place.column - 1 :]
+        return "".join(lines)
 
     def place(self, node: cst.CSTNode) -> Place:
         span = self._positions[node]

@@ -10,7 +10,10 @@ from promptlint_linter.check import check
 from promptlint_linter.config import Config
 from promptlint_linter.fixes import plan_fixes
 from promptlint_linter.rewrites.clocks import date_part
-from promptlint_rules.base import Severity
+from promptlint_linter.rewrites.fixer import FIXABLE
+from promptlint_rules.base import Rule, Severity
+from promptlint_rules.pages import page_of
+from promptlint_rules.registry import RULES as RULE_CLASSES
 
 RULES = (
     "You are the help desk of a library. Answer in two sentences. Name the shelf of every book you mention. "
@@ -149,3 +152,37 @@ DATES = {
 @pytest.mark.parametrize(("form", "date"), DATES.items())
 def test_the_date_of_a_format_is_what_stands_by_itself(form: str, date: str) -> None:
     assert date_part(form) == date
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULE_CLASSES if rule.id in FIXABLE - {"KV101"}], ids=lambda rule: rule.id
+)
+def test_the_example_of_a_rule_with_a_fix_is_clean_behind_it(folder: Path, rule: type[Rule]) -> None:
+    """That of KV101 tells the time alone, of which no date can be made."""
+    path = folder / "example.py"
+    path.write_text(page_of(rule).code("Example") or "")
+    config = Config(root=folder, jobs=1, cache=False, select=(rule.id,))
+
+    (fix,) = plan_fixes(check([path], config).findings, unsafe=True)
+    path.write_text(fix.after)
+
+    assert check([path], config).findings == ()
+
+
+def test_an_expression_over_several_lines_keeps_them(folder: Path) -> None:
+    body = "send(\n        ', '.join(\n            {\n                f'- {one}'\n                for one in examples\n            }\n        )\n    )"
+
+    assert "sorted({\n                f'- {one}'\n                for one in examples\n            })" in _fixed(
+        folder, body, unsafe=True
+    )
+
+
+def test_what_is_told_as_information_has_no_fix(folder: Path) -> None:
+    text = "import random\nfrom openai import OpenAI\ndef ask(moves):\n    move = random.choice(moves)\n"
+    (folder / "app.py").write_text(
+        f"{text}    OpenAI().responses.create(input=f'Explain {{move}}.', max_output_tokens=9)\n"
+    )
+
+    outcome = check([folder], Config(root=folder, jobs=1, cache=False, min_severity=Severity.INFO))
+
+    assert [(finding.severity, finding.fix) for finding in outcome.findings if finding.fix] == []
