@@ -21,7 +21,8 @@ READINGS = (*(f"first reading {number}" for number in range(1, 5)), SET_ASIDE, "
 _HEAD = f"""# On real code
 
 What the linter says of public repositories with `promptlint check . --isolated --no-cache --output-format json` in the
-root of each. Every error and warning was read in the source around it and judged:
+root of each. Every error and warning was judged in the source around it; where one kind repeats within a repository,
+mostly KV501, one or two of its places were read for the rest:
 
 - **true**: the value changes, or the bound is missing, as the finding says;
 - **meant**: so, but on purpose, as with examples that are sampled for each vote;
