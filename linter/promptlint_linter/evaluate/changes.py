@@ -23,6 +23,8 @@ from promptlint_linter.evaluate.values import (
     Value,
 )
 
+_MOST_ITEMS = 4_000
+
 GROWING = frozenset({"append", "add", "extend", "update", "insert", "appendleft", "extendleft"})
 
 
@@ -101,7 +103,8 @@ def added(frame: Frame, old: Value, new: Value, node: ast.AST, name: str) -> Val
         old = next(o for o in old.options if isinstance(o, Listing))
     if isinstance(old, Listing) and not isinstance(new, Text):
         if isinstance(new, Listing):
-            return Listing((*old.items, *new.items), old.kind, old.order or new.order)
+            items = (*old.items, *new.items)[:_MOST_ITEMS]  # a list that is put behind itself doubles each time
+            return Listing(items, old.kind, old.order or new.order)
         return Listing((*old.items, Spread(new)), old.kind, old.order)
     if isinstance(new, Listing) and not isinstance(old, Text | Constant):
         return Listing((Spread(old), *new.items), new.kind, new.order)

@@ -32,6 +32,10 @@ _OF_THE_TURN = re.compile(r"(?i)(?<![a-z])(?:turns?|steps?|iteration|attempt|rou
 """In a condition: it comes out otherwise from one turn or step to the next."""
 
 
+_LARGEST = 1 << 64
+"""Of a product: beyond it nothing is written out."""
+
+
 def _name(node: ast.Name, frame: Frame) -> Value:
     value = frame.lookup(node.id)
     return value if value is not None else Opaque(UNKNOWN_PIECE, name=node.id)
@@ -74,7 +78,8 @@ def _binary(node: ast.BinOp, frame: Frame) -> Value:
     if isinstance(node.op, ast.Mult) and isinstance(left, Text) and not isinstance(right, Text):
         return _times(left, right)
     if isinstance(node.op, ast.Mult) and isinstance(left, Constant) and isinstance(right, Constant):
-        return Constant((left.value or 0) * (right.value or 0), left.site)
+        product = (left.value or 0) * (right.value or 0)
+        return Constant(product if abs(product) < _LARGEST else None, left.site)
     if isinstance(node.op, ast.Pow) and isinstance(left, Constant) and isinstance(right, Constant):
         return Constant(2 ** int(right.value or 0) if left.value == 2 and (right.value or 0) < 64 else None)
     if isinstance(node.op, ast.Div) and classes.is_path(left):

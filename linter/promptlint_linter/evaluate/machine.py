@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from promptlint_linter.calls.frameworks import AGENTS, MODELS
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from promptlint_linter.evaluate.modules import Definition, Module
     from promptlint_linter.project import Project
 
+_MOST_ITEMS = 4_000
 _STEPS_PER_ENTRY = 40_000
 """Expressions evaluated on behalf of one function of the linted file; a longer way is given up as unknown."""
 
@@ -141,12 +143,15 @@ class Machine:
         return next((o for o in told if isinstance(o, Text | Listing | External | Function)), (told or options)[0])
 
     def flat_items(self, listing: Listing) -> Iterator[Value]:
-        """The items of a listing with spreads laid out."""
+        """The items of a listing with spreads laid out; of one that is laid into itself again and again, the first."""
+        return islice(self._flat_items(listing), _MOST_ITEMS)
+
+    def _flat_items(self, listing: Listing) -> Iterator[Value]:
         for item in listing.items:
             if isinstance(item, Spread):
                 inner = self.force(item.value)
                 if isinstance(inner, Listing):
-                    yield from self.flat_items(inner)
+                    yield from self._flat_items(inner)
                 elif isinstance(inner, Either):
                     yield inner
                 else:

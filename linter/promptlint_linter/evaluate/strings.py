@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -14,6 +14,7 @@ from promptlint_linter.evaluate.fragments import Fragments
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.texts import text_of
 from promptlint_linter.evaluate.values import (
+    UNKNOWN_PIECE,
     Arguments,
     Either,
     Fork,
@@ -120,11 +121,18 @@ def spelled(node: ast.expr) -> str:
     return ""
 
 
-def merged(run: Fragments) -> Fragments:
+_MOST_PARTS = 4_000
+_MOST_CHARS = 4_000_000
+"""Of a text, as of a file: nobody writes more, but a loop over a text that doubles does."""
+
+
+def merged(run: Iterable[Piece | Fork]) -> Fragments:
     """The run with neighbouring literals of one source made one, so that placeholders are not cut."""
     out: list[Piece | Fork] = []
     for part in run:
         last = out[-1] if out else None
+        if len(out) > _MOST_PARTS or (isinstance(last, Piece) and len(last.text or "") > _MOST_CHARS):
+            return (*out[:_MOST_PARTS], UNKNOWN_PIECE)  # put together of itself, again and again
         if (
             isinstance(part, Piece)
             and isinstance(last, Piece)
@@ -165,6 +173,8 @@ def joined(machine: Machine, separator: Text, items: Value, site: Site) -> Text:
         run.append(items.order.step(site, "joined here"))
         return Text(tuple(run))
     for number, item in enumerate(machine.flat_items(items)):
+        if len(run) > _MOST_PARTS:
+            return Text((*run[:_MOST_PARTS], UNKNOWN_PIECE))
         if isinstance(item, Either) and any(isinstance(option, Listing) for option in item.options):
             run.append(_optional_items(machine, separator, item, site, is_first=number == 0))
             continue
@@ -251,7 +261,7 @@ def filled(machine: Machine, template: Text, find: Lookup, pattern: re.Pattern[s
         if text[at:]:
             yield replace(piece, text=text[at:])
 
-    return Text(merged(tuple(_filled_run(template.fragments, fill))))
+    return Text(merged(_filled_run(template.fragments, fill)))
 
 
 def replaced(machine: Machine, text: Text, old: str, new: Value, site: Site, name: str) -> Text:
@@ -267,7 +277,7 @@ def replaced(machine: Machine, text: Text, old: str, new: Value, site: Site, nam
             if part:
                 yield replace(piece, text=part)
 
-    return Text(merged(tuple(_filled_run(text.fragments, fill))))
+    return Text(merged(_filled_run(text.fragments, fill)))
 
 
 def _filled_run(run: Fragments, fill: Callable[[Piece], Iterator[Piece | Fork]]) -> Iterator[Piece | Fork]:
