@@ -53,7 +53,18 @@ def test_kinds(text: str, kind: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a plain sentence", "v-model and re-use", "deadbeef", "ratio a/b", "HelloWorld", "e.g. so", "lasts 17h", "17h42m long", "1h30"]
+    "text",
+    [
+        "a plain sentence",
+        "v-model and re-use",
+        "deadbeef",
+        "ratio a/b",
+        "HelloWorld",
+        "e.g. so",
+        "lasts 17h",
+        "17h42m long",
+        "1h30",
+    ],
 )
 def test_look_alikes(text: str) -> None:
     assert [] == list(find_literals(text))
