@@ -157,7 +157,7 @@ def syntax_problem(source: SourceFile) -> Problem | None:
     except SyntaxError as error:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         place = Place(source.path, error.lineno or 1, max(error.offset or 1, 1))
-        return Problem(place, f"syntax error, or newer syntax than Python {version}: {error.msg}")
+        return Problem(place, f"cannot be parsed as Python {version}: {error.msg}")
     except (ValueError, RecursionError, MemoryError) as error:
         return Problem(Place(source.path, 1), f"cannot be parsed: {error or type(error).__name__}")
     return None

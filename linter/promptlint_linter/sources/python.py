@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -31,7 +32,9 @@ def read(source: SourceFile, project: Project) -> SourceUnit:
         module = project.load(source)
     except SyntaxError as error:
         place = Place(source.path, error.lineno or 1, max(error.offset or 1, 1))
-        return SourceUnit(source.path, problems=(Problem(place, f"cannot be parsed: {error.msg}"),))
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"  # newer syntax reads as an error too
+        said = f"cannot be parsed as Python {version}: {error.msg}"
+        return SourceUnit(source.path, problems=(Problem(place, said),))
     except (ValueError, RecursionError, MemoryError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError | MemoryError) else str(error)
         return SourceUnit(source.path, problems=(Problem(Place(source.path, 1), f"cannot be parsed: {reason}"),))
