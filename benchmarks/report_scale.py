@@ -107,10 +107,15 @@ print(json.dumps({"s": took, "cpu_s": used.ru_utime + used.ru_stime, "bytes": us
 
 
 def measure(store: Path, output: Path) -> dict[str, float]:
-    """Seconds, processor seconds and peak resident bytes of one whole run, imports included."""
+    """Seconds, processor seconds and peak resident bytes of one whole run, imports included.
+
+    Raises RuntimeError when the report leaves records out: a report of nothing is quick.
+    """
     command = [sys.executable, "-c", _CHILD, str(store), WEEK, str(output)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "TZ": "UTC"})
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    if left_out := json.loads(output.read_text())["left_out"]:
+        raise RuntimeError(f"the report left out {left_out}")
     return figures
 
 

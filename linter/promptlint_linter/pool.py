@@ -20,7 +20,7 @@ from promptlint_linter.parallel import Progress, lint_here, on_deep_stack
 from promptlint_linter.session import Session
 from promptlint_linter.sources.unit import Problem
 
-CHUNKS_PER_PROCESS = 8
+CHUNKS_PER_PROCESS = 16
 
 
 class Pool:

@@ -126,9 +126,14 @@ def _of_our_types(paths: list[Path], name: str) -> tuple[list[Path], list[Path]]
     strange: list[Path] = []
     for path in paths:
         theirs = pq.read_schema(path)
-        fits = all(_kind(field.type) in {ours.get(field.name, _kind(field.type)), "null"} for field in theirs)
+        fits = all(_is_taken(_kind(field.type), ours[field.name]) for field in theirs if field.name in ours)
         (good if fits else strange).append(path)
     return good, strange
+
+
+def _is_taken(theirs: str, ours: str) -> bool:
+    """Whether values of one kind can stand in a column of another."""
+    return theirs in (ours, "null") or (theirs, ours) == ("integer", "number")
 
 
 def _kind(type_: pa.DataType) -> str:
@@ -139,11 +144,13 @@ def _kind(type_: pa.DataType) -> str:
         "integer": pa.types.is_integer,
         "text": lambda found: pa.types.is_string(found) or pa.types.is_large_string(found),
         "moment": pa.types.is_timestamp,
-        "number": pa.types.is_floating,
+        "number": lambda found: pa.types.is_floating(found) or pa.types.is_decimal(found),
         "yes or no": pa.types.is_boolean,
         "bytes": lambda found: pa.types.is_binary(found) or pa.types.is_large_binary(found),
         "null": pa.types.is_null,
     }
+    if pa.types.is_dictionary(type_):
+        return _kind(type_.value_type)
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):
         return f"list of {_kind(type_.value_type)}"
     return next((kind for kind, holds in kinds.items() if holds(type_)), str(type_))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -164,7 +166,7 @@ def test_a_corrupt_live_store_is_named_and_the_others_count(
     assert says in left
 
 
-OF_OTHERS = [
+OF_OTHERS: list[tuple[str, dict[str, Any], int, str | None]] = [
     ("other columns", {"a": [1, 2]}, 3, None),
     (
         "words for numbers",
@@ -192,6 +194,14 @@ OF_OTHERS = [
         2,
         None,
     ),
+    ("whole numbers", {"exchange_id": ["x"], "started_at": [at(0)], "ttft_s": [1]}, 2, None),
+    ("decimal numbers", {"exchange_id": ["x"], "started_at": [at(0)], "ttft_s": [Decimal("0.25")]}, 2, None),
+    (
+        "texts by number",
+        {"exchange_id": ["x"], "started_at": [at(0)], "model": pa.array(["m"]).dictionary_encode()},
+        2,
+        None,
+    ),
     ("times without a zone", {"exchange_id": ["x"], "started_at": [at(0).replace(tzinfo=None)]}, 2, None),
 ]
 
@@ -200,7 +210,7 @@ OF_OTHERS = [
     ("columns", "count", "says"), [case[1:] for case in OF_OTHERS], ids=[case[0] for case in OF_OTHERS]
 )
 def test_a_parquet_file_of_another_shape_costs_no_more_than_itself(
-    tmp_path: Path, columns: dict[str, list[object]], count: int, says: str | None
+    tmp_path: Path, columns: dict[str, Any], count: int, says: str | None
 ) -> None:
     store = tmp_path / "store"
     (good,) = write(store, "exchanges", [record("good", at(0))])
