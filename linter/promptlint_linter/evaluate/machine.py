@@ -55,6 +55,8 @@ class Machine:
     project: Project
     summaries: dict[object, object] = field(default_factory=dict)
     steps: int = 0
+    layouts: int = 0
+    """Lists and dicts that are being written one inside the other."""
     current: functions.Summary | None = None
     """What is being computed."""
     running: list[object] = field(default_factory=list)

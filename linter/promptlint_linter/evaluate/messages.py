@@ -24,19 +24,23 @@ if TYPE_CHECKING:
     from promptlint_linter.evaluate.machine import Machine
 
 _CONTENT_KEYS = ("content", "parts", "text")
+_DEEPEST_MESSAGE = 8
+"""Branches within lists within branches; a list of a list of lists holds no messages."""
 _LIVES_S = {"5m": 300, "1h": 3600}
 
 
-def is_message(machine: Machine, value: Value) -> bool:
+def is_message(machine: Machine, value: Value, depth: int = 0) -> bool:
     """Whether an item of a list is a chat message, without running anything for it."""
+    if depth > _DEEPEST_MESSAGE:
+        return False
     if isinstance(value, Repeat | Spread):
         value = value.value
     if isinstance(value, Deferred):
         value = value.result or value
     if isinstance(value, Either):
-        return any(is_message(machine, option) for option in value.options)
+        return any(is_message(machine, option, depth + 1) for option in value.options)
     if isinstance(value, Listing):
-        return any(is_message(machine, item) for item in value.items)
+        return any(is_message(machine, item, depth + 1) for item in value.items)
     return isinstance(value, Message) or (isinstance(value, Mapping) and as_message(machine, value) is not None)
 
 

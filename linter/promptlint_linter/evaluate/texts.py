@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 ENTERS = "enters the prompt"
 _MOST_ITEMS = 200
+_DEEPEST_LAYOUT = 12
+"""Lists in lists: schemas of tools are not half as deep, and each level may double what is written."""
 
 
 def text_of(machine: Machine, value: Value, site: Site | None, spelled: str = "", spec: str = "") -> Fragments:
@@ -69,10 +71,20 @@ def text_of(machine: Machine, value: Value, site: Site | None, spelled: str = ""
 
 def layout_of(machine: Machine, value: Listing | Mapping, site: Site | None) -> Fragments:
     """A list or dict as JSON would write it: the braces and keys count as text too."""
+    if isinstance(value, Listing) and value.order is not None:
+        return (value.order.step(site, ENTERS) if site else value.order,)
+    if machine.layouts >= _DEEPEST_LAYOUT:
+        return (UNKNOWN_PIECE,)
+    machine.layouts += 1
+    try:
+        return _laid_out(machine, value, site)
+    finally:
+        machine.layouts -= 1
+
+
+def _laid_out(machine: Machine, value: Listing | Mapping, site: Site | None) -> Fragments:
     parts: list[Piece | Fork] = []
     if isinstance(value, Listing):
-        if value.order is not None:
-            return (value.order.step(site, ENTERS) if site else value.order,)
         parts.append(Piece("[", Cadence.FIXED))
         for number, item in enumerate(value.items[:_MOST_ITEMS]):
             parts += [Piece(", ", Cadence.FIXED)] if number else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from linter_reading import changing, read
 
 from promptlint_linter.check import check
 from promptlint_linter.config import Config
@@ -34,3 +35,16 @@ def test_what_doubles_with_each_line_is_read_to_its_end(folder: Path, start: str
     outcome = check([folder], Config(root=folder, cache=False))
 
     assert [finding.rule for finding in outcome.findings] == ["KV501"]
+
+
+def test_lists_of_the_same_list_sixty_deep_are_written_as_far_as_they_say_something() -> None:
+    doubled = "parts = [parts, parts]\n" * 60
+    unit = read(
+        "import json\nfrom datetime import datetime\nfrom openai import OpenAI\nparts = ['a']\n"
+        f"{doubled}"
+        "def ask():\n"
+        "    text = f'{datetime.now()} <RULES>' + json.dumps(parts)\n"
+        "    return OpenAI().responses.create(model='m', instructions=text, max_output_tokens=9)\n"
+    )
+
+    assert "clock/call" in changing(unit)
