@@ -7,6 +7,10 @@ import libcst as cst
 from promptlint_linter.reported import Reported
 from promptlint_linter.rewrites.source_tree import Rewrite, SourceTree, method_called
 
+_SORTS_KEYS = frozenset({"json", "simplejson", "ujson", "rapidjson"})
+"""Modules whose `dumps` takes `sort_keys`; that of orjson, say, does not."""
+_REPEATS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp, cst.Lambda)
+
 
 def switched_off(tree: SourceTree, finding: Reported) -> Rewrite | None:
     """`switch=True` becomes `switch=False`."""
@@ -30,6 +34,9 @@ def keys_sorted(tree: SourceTree, finding: Reported) -> Rewrite | None:
     for node in tree.at(finding.line, finding.column):
         if not isinstance(node, cst.Call) or method_called(node) != "dumps" or not node.args:
             continue
+        module, _, function = tree.imported(node.func).rpartition(".")
+        if function != "dumps" or module.rpartition(".")[2] not in _SORTS_KEYS:
+            return None
         if any(argument.star or (argument.keyword and argument.keyword.value == "sort_keys") for argument in node.args):
             return None
         last = node.args[-1]
@@ -40,9 +47,17 @@ def keys_sorted(tree: SourceTree, finding: Reported) -> Rewrite | None:
 
 
 def drawn_from_seed(tree: SourceTree, finding: Reported) -> Rewrite | None:
-    """`random.sample(…)` becomes `random.Random(0).sample(…)`: the same draw each time."""
+    """`random.sample(…)` becomes `random.Random(0).sample(…)`: the same draw each time.
+
+    What is drawn again and again would be the same each time within one prompt too.
+    """
     for node in tree.at(finding.line, finding.column):
-        module = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
-        if isinstance(module, cst.Name) and module.value == "random":
-            return Rewrite(module, "random.Random(0)", False, "drawn from a fixed seed")
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            continue
+        module = node.func.value
+        if not isinstance(module, cst.Name) or tree.imported(module) != "random" or node.func.attr.value[:1].isupper():
+            continue
+        if any(isinstance(above, _REPEATS) for above in tree.above(node)):
+            return None
+        return Rewrite(module, f"{module.value}.Random(0)", False, "drawn from a fixed seed")
     return None

@@ -36,6 +36,14 @@ def ask(question, examples):
 SAFE = {
     "a joined set": ('send(", ".join(TOPICS))', 'send(", ".join(sorted(TOPICS)))'),
     "a listing of a folder": ("names = os.listdir('docs')\n    send(f'{names}')", "names = sorted(os.listdir('docs'))"),
+    "a listing within a loop": (
+        "for name in os.listdir('docs'):\n        send(name)",
+        "for name in sorted(os.listdir('docs')):",
+    ),
+    "an iterator in a loop": (
+        "send(''.join(path.name for path in Path('docs').rglob('*.md')))",
+        "for path in sorted(Path('docs').rglob('*.md'))",
+    ),
     "a listing by a pattern": ("send(f'{glob.glob(\"docs/*\")}')", "send(f'{sorted(glob.glob(\"docs/*\"))}')"),
 }
 UNSAFE = {
@@ -65,6 +73,31 @@ UNSAFE = {
         "chosen = set(examples)\n    send(', '.join(f'- {one}' for one in chosen))",
         "send(', '.join(f'- {one}' for one in sorted(chosen)))",
     ),
+    "an iterator that has a name": (
+        "paths = Path('docs').iterdir()\n    send(''.join(path.name for path in paths))",
+        "paths = sorted(Path('docs').iterdir())",
+    ),
+    "the set of two loops": (
+        "send(', '.join(word for one in examples for word in set(one)))",
+        "for one in examples for word in sorted(set(one))",
+    ),
+    "a format of a local time": (
+        "send(time.strftime('%d.%m.%Y %H:%M', time.localtime()))",
+        "send(time.strftime('%d.%m.%Y', time.localtime()))",
+    ),
+    "a name with its type": ("now: datetime = datetime.now()\n    send(f'{now}')", "send(f'{now.date()}')"),
+    "the beginning of a text": (
+        "send(datetime.now().isoformat()[:19])",
+        "send(datetime.now().date().isoformat()[:19])",
+    ),
+    "the first part of a text": (
+        "send(datetime.now().isoformat().split('.')[0])",
+        "send(datetime.now().date().isoformat().split('.')[0])",
+    ),
+    "a draw by another name of the module": (
+        "import random as chance\n    send(chance.choice(examples))",
+        "send(chance.Random(0).choice(examples))",
+    ),
     "a draw": ("send(', '.join(random.sample(examples, 3)))", "random.Random(0).sample(examples, 3)"),
     "a switch of a framework": (
         "Agent(add_datetime_to_context=True, instructions=RULES)",
@@ -83,6 +116,27 @@ NONE = {
     "seconds since 1970": "send(f'{time.time()}')",
     "a reading that is compared": "late = datetime.now() - question\n    send(f'{late}')",
     "a sorted set": "send(', '.join(sorted(TOPICS)))",
+    "a structure of time, which has no date()": "send(f'{time.localtime()}')",
+    "a name that is given text too": ("now = datetime.now()\n    now = now.strftime(examples)\n    send(f'{now}')"),
+    "a parameter of the same name": (
+        "def told(now):\n        return f'{now}'\n    now = datetime.now()\n    send(told(str(now)))"
+    ),
+    "the end of a text": "send(datetime.now().isoformat()[11:19])",
+    "the second part of a text": "send(str(datetime.now()).split(' ')[1])",
+    "parts of a text by name": "day, hour = datetime.now().isoformat().split('T')\n    send(hour)",
+    "the second part of a format": "send(datetime.now().strftime('%Y-%m-%d %H:%M').split()[1])",
+    "an iterator that is asked for its next": "send(next(Path('docs').iterdir()).read_text())",
+    "a loop of a coroutine": (
+        "async def told():\n        send(''.join([path.name async for path in Path('docs').iterdir()]))"
+    ),
+    "a list that holds a set": (
+        "out = ''\n    for group in set(examples), TOPICS:\n        out += f'{group}'\n    send(out)"
+    ),
+    "arguments of a join": "send(', '.join(*[set(examples)]))",
+    "keys for a dumps that sorts none": "import orjson\n    send(orjson.dumps(dict.fromkeys(TOPICS, 1)).decode())",
+    "a draw again and again": "send(''.join(random.choice(examples) for _ in range(3)))",
+    "a generator of its own": "send(random.Random().choice(examples))",
+    "a random of another library": "from numpy import random as chance\n    send(chance.choice(examples))",
     "a date": "send(f'{datetime.now():%Y-%m-%d}')",
 }
 
@@ -138,13 +192,20 @@ DATES = {
     "%Y-%m-%dT%H:%M:%SZ": "%Y-%m-%d",
     "%A, %d %B %Y at %H:%M": "%A, %d %B %Y",
     "%H:%M, %d %B": "%d %B",
-    "[%d/%b/%Y:%H:%M:%S %z]": "[%d/%b/%Y",
-    "%d %%B %H": "%d %%B",
+    "[%d/%b/%Y:%H:%M:%S %z]": "[%d/%b/%Y]",
+    "%d %%B %H": "%d",
     "%Y-%m-%d": "",
     "%H:%M": "",
     "%d. %H Uhr, %Y": "",
     "%c": "",
     "%Q %H": "",
+    "Today is %Y-%m-%d, time: %H:%M": "Today is %Y-%m-%d",
+    "%Y年%m月%d日 %H時%M分": "%Y年%m月%d日",
+    "%d de %B a las %H:%M": "%d de %B",
+    "%H:%M (%A)": "(%A)",
+    "%H:%M on %d.%m.": "%d.%m.",
+    r"%H:%M\n%d %B": "%d %B",
+    "%Y-%m-%d %H:%M. Answer in one sentence.": "",
     "": "",
 }
 
