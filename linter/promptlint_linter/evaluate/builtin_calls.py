@@ -9,11 +9,12 @@ from dataclasses import replace
 from promptlint_core.cadence import Cadence, Evidence, Origin
 from promptlint_core.clock import Precision
 from promptlint_linter.evaluate import clocks, lists, strings
-from promptlint_linter.evaluate.fragments import frozen
+from promptlint_linter.evaluate.fragments import change, frozen
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.texts import derived, text_of
 from promptlint_linter.evaluate.values import (
     UNKNOWN,
+    UNKNOWN_PIECE,
     Arguments,
     Constant,
     Deferred,
@@ -59,12 +60,32 @@ def _as_set(frame: Frame, arguments: Arguments, node: ast.Call) -> Value | None:
 def _sorted(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:
     value = _first(frame, arguments)
     if isinstance(value, Listing):
-        return Listing(value.items, "list")
+        return _items_in_order(frame, value)
     if isinstance(value, Opaque) and value.piece.origin in (Origin.ORDER, Origin.SAMPLE):
         return UNKNOWN
     if isinstance(value, Opaque):
         return Opaque(value.piece, name=value.name)
     return UNKNOWN
+
+
+def _items_in_order(frame: Frame, listing: Listing) -> Listing:
+    """The items without the mark of where they came from in no order: `sorted(name for name in os.listdir())`."""
+    items: list[Value] = []
+    for item in listing.items:
+        inner = frame.machine.force(item.value) if isinstance(item, Repeat | Spread) else None
+        if isinstance(inner, Opaque):
+            inner = UNKNOWN if _is_an_item(inner.piece) else inner
+        elif isinstance(inner, Text):
+            inner = Text(change(inner.fragments, lambda piece: UNKNOWN_PIECE if _is_an_item(piece) else piece))
+        elif isinstance(inner, Listing) and isinstance(item, Spread):
+            inner = _items_in_order(frame, inner)
+        items.append(item if inner is None else replace(item, value=inner))
+    return Listing(tuple(items), "list")
+
+
+def _is_an_item(piece: Piece) -> bool:
+    """Of something without order; not what was joined of it, whose order is its own."""
+    return piece.origin is Origin.ORDER and all(note != "joined here" for _, note in piece.flow)
 
 
 def _enumerate(frame: Frame, arguments: Arguments, _node: ast.Call) -> Value | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from promptlint_linter.fixes import apply_edits
 from promptlint_linter.reported import Reported
+from promptlint_linter.sources.kinds import PYTHON
 from promptlint_rules.base import Edit, Fix, Severity
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 FIXABLE = frozenset({"KV101", "KV102", "KV201", "KV204", "KV205", "KV208", "KV701"})
 """Rules with a rewrite in Python source; not every finding of theirs has one."""
+
+
+STDIN_WITHOUT_NAME = "<stdin>"
+"""What standard input is called that was given no name; it is read as Python."""
 
 
 def with_fixes(findings: Iterable[Reported], read: Callable[[str], str | None]) -> list[Reported]:
@@ -40,7 +45,8 @@ def with_fixes(findings: Iterable[Reported], read: Callable[[str], str | None]) 
 def _may_be_fixed(finding: Reported) -> bool:
     """What is told as information may be meant as it is: a draw for each prompt, say."""
     is_fault = finding.rule in FIXABLE and finding.severity is not Severity.INFO
-    return is_fault and finding.fix is None and finding.path.endswith((".py", ".pyi"))
+    is_python = finding.path.endswith(tuple(PYTHON)) or finding.path == STDIN_WITHOUT_NAME
+    return is_fault and finding.fix is None and is_python
 
 
 def _tree(path: str, text: str) -> SourceTree | None:

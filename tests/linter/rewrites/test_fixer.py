@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from promptlint_linter.check import check
+from promptlint_linter.check import check, check_text
 from promptlint_linter.config import Config
 from promptlint_linter.fixes import plan_fixes
 from promptlint_linter.rewrites.clocks import date_part
@@ -247,3 +247,12 @@ def test_what_is_told_as_information_has_no_fix(folder: Path) -> None:
     outcome = check([folder], Config(root=folder, jobs=1, cache=False, min_severity=Severity.INFO))
 
     assert [(finding.severity, finding.fix) for finding in outcome.findings if finding.fix] == []
+
+
+def test_standard_input_without_a_name_is_fixed_as_python() -> None:
+    text = f"{HEAD}    send(', '.join(TOPICS))\n"
+    outcome = check_text(text.encode(), None, Config(cache=False))
+
+    (fix,) = plan_fixes(outcome.findings, unsafe=False, texts=outcome.texts)
+
+    assert "send(', '.join(sorted(TOPICS)))" in fix.after
