@@ -142,13 +142,18 @@ def _fix_stdin(wishes: Wishes, outcome: Outcome, stdin: bytes) -> int:
 
 def _fix_files(wishes: Wishes, config: Config, outcome: Outcome) -> Outcome:
     count = 0
+    left: set[str] = set()
     for _ in range(MOST_FIX_PASSES):
-        fixes = _plan(wishes, outcome)
+        fixes = [fix for fix in _plan(wishes, outcome) if fix.path not in left]
         if not fixes:
             break
         for fix in fixes:
-            write_fix(fix)
-            count += fix.fixes
+            try:
+                write_fix(fix)
+                count += fix.fixes
+            except PromptlintError as error:  # the other files are fixed, and its findings are reported
+                left.add(fix.path)
+                click.echo(f"error: {error}", err=True)
         outcome = _lint(wishes, config, None)
     if count:
         click.echo(f"fixed {count:,} {'finding' if count == 1 else 'findings'}", err=True)

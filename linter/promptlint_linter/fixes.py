@@ -114,7 +114,7 @@ def encoded_as(data: bytes, text: str, *, python: bool) -> bytes:
 def write_fix(fix: FileFix) -> None:
     """Write the fixed text in the encoding of the file, whole or not at all.
 
-    Raises PromptlintError when the file changed since it was read or cannot be written.
+    Raises PromptlintError when the file changed since it was read or cannot be written, or nobody may write it.
     """
     path = Path(fix.path)
     encoded = read_encoded(path, fix.path)
@@ -123,6 +123,8 @@ def write_fix(fix: FileFix) -> None:
     try:
         data = encoded.mark + fix.after.encode(encoded.encoding)
         target = path.resolve()
+        if not target.stat().st_mode & 0o222:
+            raise PromptlintError(f"cannot write {fix.path}: it is read-only")
         with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as beside:
             beside.write(data)
         try:

@@ -95,6 +95,18 @@ def test_a_file_keeps_its_encoding_its_mark_its_line_ends_and_its_rights(folder:
     assert list(folder.glob(".a.py*")) == []
 
 
+def test_a_file_that_nobody_may_write_is_left_alone(folder: Path) -> None:
+    path = folder / "a.py"
+    path.write_text("abc\n")
+    path.chmod(0o444)
+    [fix] = plan_fixes([finding(edit(1, 1, 1, 2, "X"))], unsafe=False)
+
+    with pytest.raises(PromptlintError, match="read-only"):
+        write_fix(fix)
+
+    assert path.read_text() == "abc\n"
+
+
 def test_a_file_that_changed_meanwhile_is_left_alone(folder: Path) -> None:
     (folder / "a.py").write_text("abc\n")
     [fix] = plan_fixes([finding(edit(1, 1, 1, 2, "X"))], unsafe=False)

@@ -72,14 +72,17 @@ def _items_in_order(frame: Frame, listing: Listing) -> Listing:
     """The items without the mark of where they came from in no order: `sorted(name for name in os.listdir())`."""
     items: list[Value] = []
     for item in listing.items:
-        inner = frame.machine.force(item.value) if isinstance(item, Repeat | Spread) else None
+        if not isinstance(item, Repeat | Spread):
+            items.append(item)
+            continue
+        inner = frame.machine.force(item.value)
         if isinstance(inner, Opaque):
             inner = UNKNOWN if _is_an_item(inner.piece) else inner
         elif isinstance(inner, Text):
             inner = Text(change(inner.fragments, lambda piece: UNKNOWN_PIECE if _is_an_item(piece) else piece))
         elif isinstance(inner, Listing) and isinstance(item, Spread):
             inner = _items_in_order(frame, inner)
-        items.append(item if inner is None else replace(item, value=inner))
+        items.append(replace(item, value=inner))
     return Listing(tuple(items), "list")
 
 

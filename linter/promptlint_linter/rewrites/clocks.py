@@ -51,7 +51,9 @@ def _bound_names(tree: SourceTree, node: cst.BaseExpression) -> Iterator[str]:
     parent = tree.parent(node)
     if method_called(node) not in _READINGS:
         return
-    targets = [target.target for target in parent.targets] if isinstance(parent, cst.Assign) else []
+    targets: list[cst.BaseExpression] = (
+        [target.target for target in parent.targets] if isinstance(parent, cst.Assign) else []
+    )
     if isinstance(parent, cst.AnnAssign | cst.NamedExpr):
         targets = [parent.target]
     for target in targets:
@@ -99,7 +101,7 @@ def _begins_with_date(tree: SourceTree, text: cst.CSTNode) -> bool:
             if isinstance(part, cst.Index):
                 if not is_split or not isinstance(part.value, cst.Integer) or part.value.value != "0":
                     return False
-            elif part.lower is not None:
+            elif not isinstance(part, cst.Slice) or part.lower is not None:
                 return False
             is_split = False
             text = parent
