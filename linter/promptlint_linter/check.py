@@ -22,7 +22,7 @@ from promptlint_linter.reachable import is_file, is_folder
 from promptlint_linter.reported import Reported, with_unique_fingerprints
 from promptlint_linter.selection import resolve, selected_rules
 from promptlint_linter.session import Session
-from promptlint_linter.sources.kinds import Kind, kind_of
+from promptlint_linter.sources.kinds import STDIN_WITHOUT_NAME, Kind, kind_of
 from promptlint_linter.sources.read import read_unit
 from promptlint_linter.sources.unit import Problem, SourceUnit
 from promptlint_linter.suppressed import Suppressions
@@ -71,7 +71,7 @@ def check(
 def check_text(data: bytes, name: Path | None, config: Config) -> Outcome:
     """Lint what came by standard input as if it were the file `name`."""
     path = Path(os.path.abspath(name or "stdin.py"))  # noqa: PTH100 - the file need not exist
-    shown = shown_path(path) if name else "<stdin>"
+    shown = shown_path(path) if name else STDIN_WITHOUT_NAME
     kind = kind_of(PurePosixPath(path.as_posix()), explicit=True) or Kind.PROMPT
     inside = path.is_relative_to(config.root)
     relative = path.relative_to(config.root).as_posix() if inside else path.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +57,14 @@ def lines_of(text: str) -> list[str]:
     `str.splitlines` would also split at form feeds and Unicode separators, which stand inside of lines.
     """
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
+def between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The text from a line and column up to another, both from 0, the end not included."""
+    taken = list(lines[start[0] : end[0] + 1])
+    taken[-1] = taken[-1][: end[1]]
+    taken[0] = taken[0][start[1] :]
+    return "".join(taken)
 
 
 def as_source(encoded: Encoded, shown: str) -> SourceFile:

@@ -17,7 +17,7 @@ from promptlint_linter.reported import Reported, from_finding
 from promptlint_linter.rewrites.fixer import with_fixes
 from promptlint_linter.sources.kinds import Kind
 from promptlint_linter.sources.read import read_unit
-from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
+from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit, no_python
 from promptlint_linter.suppress import find_suppressions
 from promptlint_rules.base import Finding, Rule, Severity
 from promptlint_rules.registry import RULES
@@ -146,18 +146,12 @@ def _crash(path: str, where: str, error: BaseException) -> Reported:
 
 def syntax_problem(source: SourceFile) -> Problem | None:
     """What the compiler of the running Python says against the text, which is not run."""
-    import ast
-    import sys
-    import warnings
+    from promptlint_linter.evaluate.syntax import parse
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes and the like are not ours to report
-            ast.parse(source.text)
+        parse(source.text)
     except SyntaxError as error:
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        place = Place(source.path, error.lineno or 1, max(error.offset or 1, 1))
-        return Problem(place, f"cannot be parsed as Python {version}: {error.msg}")
+        return no_python(source.path, error)
     except (ValueError, RecursionError, MemoryError) as error:
         return Problem(Place(source.path, 1), f"cannot be parsed: {error or type(error).__name__}")
     return None

@@ -10,6 +10,7 @@ from promptlint_linter.evaluate import fragments, lists, strings
 from promptlint_linter.evaluate.fragments import frozen
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.values import (
+    MOST_ITEMS,
     Constant,
     Either,
     External,
@@ -22,8 +23,6 @@ from promptlint_linter.evaluate.values import (
     Text,
     Value,
 )
-
-_MOST_ITEMS = 4_000
 
 GROWING = frozenset({"append", "add", "extend", "update", "insert", "appendleft", "extendleft"})
 
@@ -103,7 +102,7 @@ def added(frame: Frame, old: Value, new: Value, node: ast.AST, name: str) -> Val
         old = next(o for o in old.options if isinstance(o, Listing))
     if isinstance(old, Listing) and not isinstance(new, Text):
         if isinstance(new, Listing):
-            items = (*old.items, *new.items)[:_MOST_ITEMS]  # a list that is put behind itself doubles each time
+            items = (*old.items, *new.items)[:MOST_ITEMS]  # a list that is put behind itself doubles each time
             return Listing(items, old.kind, old.order or new.order)
         return Listing((*old.items, Spread(new)), old.kind, old.order)
     if isinstance(new, Listing) and not isinstance(old, Text | Constant):

@@ -87,7 +87,7 @@ def choose(first: Fragments, second: Fragments) -> Fragments:
     """One of two runs; what both share at either end stands outside the fork."""
     if first == second:
         return first
-    sizes = _size(first), _size(second)
+    sizes = [sum(1 for _ in pieces(run)) for run in (first, second)]
     if sum(sizes) > _MOST_PIECES:
         return first if sizes[0] >= sizes[1] else second
     for old, new in ((first, second), (second, first)):
@@ -120,10 +120,6 @@ def pieces(fragments: Iterable[Fragment]) -> Iterator[Piece]:
         else:
             for option in part.options:
                 yield from pieces(option)
-
-
-def _size(run: Fragments) -> int:
-    return sum(1 if isinstance(part, Piece) else sum(map(_size, part.options)) for part in run)
 
 
 def variants(fragments: Fragments) -> Iterator[tuple[Piece, ...]]:

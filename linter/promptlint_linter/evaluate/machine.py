@@ -21,6 +21,7 @@ from promptlint_linter.evaluate.outline import Imported
 from promptlint_linter.evaluate.records import Called, Composed, Listed, Records
 from promptlint_linter.evaluate.scopes import Frame
 from promptlint_linter.evaluate.values import (
+    MOST_ITEMS,
     NONE,
     UNKNOWN,
     Arguments,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from promptlint_linter.evaluate.modules import Definition, Module
     from promptlint_linter.project import Project
 
-_MOST_ITEMS = 4_000
 _STEPS_PER_ENTRY = 40_000
 """Expressions evaluated on behalf of one function of the linted file; a longer way is given up as unknown."""
 
@@ -146,7 +146,7 @@ class Machine:
 
     def flat_items(self, listing: Listing) -> Iterator[Value]:
         """The items of a listing with spreads laid out; of one that is laid into itself again and again, the first."""
-        return islice(self._flat_items(listing), _MOST_ITEMS)
+        return islice(self._flat_items(listing), MOST_ITEMS)
 
     def _flat_items(self, listing: Listing) -> Iterator[Value]:
         for item in listing.items:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from promptlint_core.prompt import Place
+from promptlint_linter.decode import between, lines_of
 from promptlint_linter.evaluate.outline import ClassOutline, Lines, Outline
 from promptlint_linter.evaluate.string_parts import Span, part_span
 from promptlint_linter.evaluate.syntax import characters, parse
@@ -95,10 +96,7 @@ class Definition:
         )
 
     def _source(self, span: Span) -> str:
-        lines = self.module.source_lines[span.line : span.end_line + 1]
-        lines[-1] = lines[-1][: span.end_column]
-        lines[0] = lines[0][span.column :]
-        return "".join(lines)
+        return between(self.module.source_lines, (span.line, span.column), (span.end_line, span.end_column))
 
     def code(self, node: ast.AST) -> str:
         """The source of an expression on one line."""
@@ -174,8 +172,7 @@ class Module:
 
     @cached_property
     def source_lines(self) -> list[str]:
-        # splitlines() would also split at form feeds and Unicode separators, which the parsers do not
-        return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", self.text)
+        return lines_of(self.text)
 
     @cached_property
     def whole(self) -> Definition:

@@ -80,6 +80,10 @@ class Value:
     __slots__ = ()
 
 
+MOST_ITEMS = 4_000
+"""Of one list: one that is put behind itself or laid into itself doubles each time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text(Value):
     """A string."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from promptlint_linter.fixes import apply_edits
 from promptlint_linter.reported import Reported
-from promptlint_linter.sources.kinds import PYTHON
+from promptlint_linter.sources.kinds import PYTHON, STDIN_WITHOUT_NAME
 from promptlint_rules.base import Edit, Fix, Severity
 
 if TYPE_CHECKING:
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 
 FIXABLE = frozenset({"KV101", "KV102", "KV201", "KV204", "KV205", "KV208", "KV701"})
 """Rules with a rewrite in Python source; not every finding of theirs has one."""
-
-
-STDIN_WITHOUT_NAME = "<stdin>"
-"""What standard input is called that was given no name; it is read as Python."""
 
 
 def with_fixes(findings: Iterable[Reported], read: Callable[[str], str | None]) -> list[Reported]:
@@ -49,6 +46,7 @@ def _may_be_fixed(finding: Reported) -> bool:
     return is_fault and finding.fix is None and is_python
 
 
+@lru_cache(maxsize=2)  # a value that several files send is told by each of them
 def _tree(path: str, text: str) -> SourceTree | None:
     from libcst import ParserSyntaxError  # takes a while, and few files have a finding
 

@@ -36,7 +36,7 @@ def in_order(tree: SourceTree, finding: Reported) -> Rewrite | None:
                 return _joined(tree, node.args[0].value)
     for node in tree.at(finding.line, finding.column):
         parent = tree.parent(node)
-        if isinstance(parent, cst.Arg) and method_called(tree.parent(parent) or parent) == "join":
+        if tree.call_around(node) == "join":
             return _joined(tree, node)
         if isinstance(parent, cst.CompFor | cst.For) and parent.iter is node:
             if parent.asynchronous or isinstance(node, cst.Tuple | cst.List):
@@ -52,13 +52,13 @@ def _listed(tree: SourceTree, node: cst.BaseExpression) -> Rewrite | None:
         return None
     if isinstance(parent, cst.For | cst.CompFor):
         return None if parent.asynchronous else _sorted(tree, node, safe=True)
-    if isinstance(parent, cst.Arg) and method_called(tree.parent(parent) or parent) in ("set", "frozenset"):
+    called = tree.call_around(node)
+    if called in ("set", "frozenset"):
         return None  # whatever comes in, no order comes out
     function = node.func if isinstance(node, cst.Call) else node
     if tree.imported(function) in _LISTS or method_called(node) == "listdir":
         return _sorted(tree, node, safe=True)
     if isinstance(parent, cst.Arg):
-        called = method_called(tree.parent(parent) or parent)
         return None if called in _TAKE_NO_LIST else _sorted(tree, node, safe=called in _TAKE_ANY)
     return _sorted(tree, node, safe=isinstance(parent, cst.FormattedStringExpression | cst.StarredElement))
 
@@ -84,10 +84,7 @@ def _sorted(tree: SourceTree, node: cst.BaseExpression, *, safe: bool) -> Rewrit
 
 
 def _is_sorted(tree: SourceTree, node: cst.CSTNode) -> bool:
-    parent = tree.parent(node)
-    return method_called(node) == "sorted" or (
-        isinstance(parent, cst.Arg) and method_called(tree.parent(parent) or parent) == "sorted"
-    )
+    return method_called(node) == "sorted" or tree.call_around(node) == "sorted"
 
 
 def _holds_strings(node: cst.BaseExpression) -> bool:

@@ -11,7 +11,7 @@ from libcst.helpers import get_full_name_for_node
 from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
 
 from promptlint_core.prompt import Place
-from promptlint_linter.decode import lines_of
+from promptlint_linter.decode import between, lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class SourceTree:
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._parents.get(node)
+
+    def call_around(self, node: cst.CSTNode) -> str:
+        """The function or method that an expression is an argument of; empty where it is none."""
+        parent = self.parent(node)
+        return method_called(self.parent(parent) or parent) if isinstance(parent, cst.Arg) else ""
 
     def above(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """What stands around it, up to the function that it is part of."""
@@ -71,10 +76,7 @@ class SourceTree:
     def code(self, node: cst.CSTNode) -> str:
         """Its source as it stands there, over several lines too."""
         place = self.place(node)
-        lines = self._lines[place.line - 1 : place.end_line]
-        lines[-1] = lines[-1][: place.end_column - 1]
-        lines[0] = lines[0][place.column - 1 :]
-        return "".join(lines)
+        return between(self._lines, (place.line - 1, place.column - 1), (place.end_line - 1, place.end_column - 1))
 
     def place(self, node: cst.CSTNode) -> Place:
         span = self._positions[node]

@@ -17,6 +17,8 @@ class Kind(StrEnum):
     """A script or Dockerfile that may start an engine."""
 
 
+STDIN_WITHOUT_NAME = "<stdin>"
+"""What standard input is called that was given no name; it is read as Python."""
 PYTHON = frozenset((".py", ".pyw"))
 TEMPLATE = frozenset((".j2", ".jinja", ".jinja2"))
 ALWAYS_PROMPT = frozenset((".prompt", ".prompty"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -18,7 +17,7 @@ from promptlint_linter.evaluate.values import Function, Instance
 from promptlint_linter.gate import may_hold_prompt
 from promptlint_linter.practices.read import practices_of
 from promptlint_linter.project import Project
-from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit
+from promptlint_linter.sources.unit import Problem, SourceFile, SourceUnit, no_python
 
 _GIVEN_UP = (TooFarError, RecursionError, SyntaxError)
 _MOST_NESTED = 200
@@ -31,10 +30,7 @@ def read(source: SourceFile, project: Project) -> SourceUnit:
     try:
         module = project.load(source)
     except SyntaxError as error:
-        place = Place(source.path, error.lineno or 1, max(error.offset or 1, 1))
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"  # newer syntax reads as an error too
-        said = f"cannot be parsed as Python {version}: {error.msg}"
-        return SourceUnit(source.path, problems=(Problem(place, said),))
+        return SourceUnit(source.path, problems=(no_python(source.path, error),))
     except (ValueError, RecursionError, MemoryError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError | MemoryError) else str(error)
         return SourceUnit(source.path, problems=(Problem(Place(source.path, 1), f"cannot be parsed: {reason}"),))

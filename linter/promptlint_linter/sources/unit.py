@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from promptlint_core.practice import Practice
@@ -23,6 +24,13 @@ class Problem:
 
     place: Place
     message: str
+
+
+def no_python(path: str, error: SyntaxError) -> Problem:
+    """What the parser of the running Python says; newer syntax reads as an error too."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    place = Place(path, error.lineno or 1, max(error.offset or 1, 1))
+    return Problem(place, f"cannot be parsed as Python {version}: {error.msg}")
 
 
 @dataclass(frozen=True, slots=True)

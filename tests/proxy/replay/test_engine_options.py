@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from replay_command import run, told
 from wire_cases import OPENAI, chat, rules, system, usage, user
 
-from promptlint_cli.commands.replay import command
 from promptlint_core.errors import PromptlintError
 
 R = rules()
@@ -32,17 +31,6 @@ def record(folder: Path) -> Any:
         return path
 
     return write
-
-
-def run(*args: str | Path) -> Result:
-    return CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False, catch_exceptions=True)
-
-
-def told(*args: str | Path) -> dict[str, Any]:
-    result = run(*args, "--output-format", "json")
-    assert result.exception is None, result.exception
-    report: dict[str, Any] = json.loads(result.stdout)
-    return report
 
 
 def write_tokenizer(folder: Path) -> Path:

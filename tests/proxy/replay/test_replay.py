@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from replay_command import run, told
 from wire_cases import ANTHROPIC, OPENAI, assistant, block, chat, claude, claude_usage, rules, system, tool, usage, user
 
 from promptlint_cli.commands.replay import command
@@ -33,17 +34,6 @@ def record(tmp_path: Path) -> Any:
         return path
 
     return write
-
-
-def run(*args: str | Path) -> Result:
-    return CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False, catch_exceptions=True)
-
-
-def told(*args: str | Path) -> dict[str, Any]:
-    result = run(*args, "--output-format", "json")
-    assert result.exception is None, result.exception
-    report: dict[str, Any] = json.loads(result.stdout)
-    return report
 
 
 CLOCKED = [
